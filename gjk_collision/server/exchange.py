@@ -33,7 +33,7 @@ class _Server(Protocol):
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
 
-    def later(self, snapshot: Snapshot) -> Snapshot:
+    def confirm(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the present ages, to send an answer from it."""
 
 
@@ -115,7 +115,7 @@ class Exchange:
         pose has become too old, or the time budget is used up. A COLLISION is sent even if the
         time budget is used up.
         """
-        last = self._server.later(snapshot)
+        last = self._server.confirm(snapshot)
         if last.fault is not snapshot.fault or last.footprint is None:
             return last
         # If a transform is stamped ahead of the snapshot, the pose was computed for the time of
@@ -140,13 +140,13 @@ class _Present:
 
     def __init__(self, transforms: Transforms) -> None:
         self._transforms = transforms
-        self._found: dict[tuple[Any, ...], Any] = {}  # arguments -> result or `FrameError`
+        self._results: dict[tuple[Any, ...], Any] = {}  # arguments -> result or `FrameError`
         self.stamps: dict[str, int] = {}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        found: Pose = self._once(self._transforms.lookup, target, source, stamp)
-        return found
+        pose: Pose = self._once(self._transforms.lookup, target, source, stamp)
+        return pose
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
@@ -154,12 +154,12 @@ class _Present:
         return pose, self.stamps[source]
 
     def _once(self, find: Callable[..., Any], *arguments: Any) -> Any:
-        if arguments not in self._found:
+        if arguments not in self._results:
             try:
-                self._found[arguments] = find(*arguments)
+                self._results[arguments] = find(*arguments)
             except FrameError as error:
-                self._found[arguments] = error
-        found = self._found[arguments]
-        if isinstance(found, FrameError):
-            raise found
-        return found
+                self._results[arguments] = error
+        result = self._results[arguments]
+        if isinstance(result, FrameError):
+            raise result
+        return result

@@ -1,82 +1,271 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The poses of a request in the check frame, with the errors of the transform."""
+"""What is made of a message: obstacles and a footprint at their places, a twist in the base frame.
+
+The result is stored in the message. The shapes of a message are checked when it is received. What
+depends on its place, for example its distance from the origin, is checked when its scene is made.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from math import degrees
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
 from ..errors import InputError
+from ..geometry import Shape
+from ..region import OUTSIDE
 from ..verdict import Status
-from .frames import IDENTITY, Pose
+from . import lookup
+from .boundary import region_of
+from .config import Config, SourceConfig
+from .frames import FrameError, Pose, TransformSource
+from .freshness import AwaitedTransform
+from .inbox import Message
+from .obstacles import Footprint, Obstacles
+from .snapshot import Fault, Placed, compose_scene, outline
+from .twist import Twist
 
-__all__ = ["place"]
+__all__ = [
+    "Outline",
+    "Part",
+    "check_places",
+    "list_fault",
+    "outline_fault",
+    "outline_of",
+    "part_of",
+    "together_fault",
+    "twist_of",
+]
 
-Floats = npt.NDArray[np.float64]
 
-# Maximum error of a request's pose in another frame [m]. A pose with a greater error is refused.
-MAX_ERROR = 1e6
-_FIRST: npt.NDArray[np.int64] = np.empty(0, np.int64)
+@dataclass(slots=True, eq=False)
+class Part:
+    """The obstacles of one message at their place.
 
-
-def place(
-    cores: Sequence[_core.Snapshot],
-    poses: Floats,
-    frame: Pose,
-    *,
-    which: npt.NDArray[np.integer[Any]] = _FIRST,
-    is_path: bool = False,
-    beyond: float = 0.0,
-) -> tuple[Floats, Floats]:
-    """Transform poses of a request into the check frame.
-
-    Parameters
+    Attributes
     ----------
-    cores : sequence of _core.Snapshot
-        The data with each footprint of the request.
-    poses : (N, 3) float64
-        x y yaw [m, m, rad] of the base frame in `frame`.
-    frame : Pose
-        Pose of the request's frame in the check frame.
-    which : (N,) integers, optional
-        Index of the footprint at each pose. Default: the first one.
-    is_path : bool
-        Whether the vehicle moves from each pose to the next one.
-    beyond : float
-        Maximum length of a path from the poses, in the frame of the vehicle [m].
-
-    Returns
-    -------
-    poses : (N, 3) float64
-        x y yaw [m, m, rad] of the base frame in the check frame.
-    errors : (N,) float64
-        Upper bound of the distance between a point of the footprint and its exact place [m]. It is
-        a power of two or 0. The footprint is grown by it, so that it contains the footprint at the
-        exact pose.
-
-    Raises
-    ------
-    InputError
-        COORD_RANGE: a pose is so far from the origin of its frame that its error is `MAX_ERROR` or
-        more.
+    source : SourceConfig
+        The source of the message.
+    sender : str
+        Name of its sender.
+    message : Message
+        The message.
+    pose : Pose
+        Pose of their frame in the check frame.
+    fault : Fault or None
+        Why they are not valid at this place.
     """
-    if frame == IDENTITY or not any(core.has_footprint for core in cores):
-        return frame.compose(poses), np.zeros(len(poses))
-    reaches = np.array([core.reach for core in cores]) + beyond
-    known = len(which) == len(poses) and np.all((which >= 0) & (which < len(cores)))
-    reach = reaches[which] if known else reaches.max()  # wrong indices are refused by the rules
-    if is_path:
-        placed, errors = frame.compose_paths(poses, reach, np.zeros(len(poses), bool))
+
+    source: SourceConfig
+    sender: str
+    message: "Message[Obstacles, Part]"
+    pose: Pose
+    fault: Fault | None = None
+    _placed: Placed | None = None
+
+    @property
+    def placed(self) -> Placed:
+        """The obstacles at their place; raises `InputError` if their region is not valid there."""
+        if self._placed is None:
+            data, source = self.message.data, self.source
+            assert data is not None
+            self._placed = Placed.of(data, self.pose, source.inflation, is_static=source.static)
+        return self._placed
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The footprint of a message in the base frame.
+
+    Attributes
+    ----------
+    points : (n, 2) float64
+        Its points [m].
+    error : float
+        Bound of the distance of its points from their exact places [m].
+    config : Config
+        The parameters that `shape` is made with.
+    shape : Shape
+        The footprint with the directional margins, grown by `error`.
+    """
+
+    points: npt.NDArray[np.float64]
+    error: float
+    config: Config
+    shape: Shape
+
+
+def list_fault(obstacles: Obstacles, source: SourceConfig, config: Config) -> Fault | None:
+    """Return why a list of obstacles is not valid at any place."""
+    try:
+        obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
+        if source.static:
+            obstacles.check_at_rest()
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return _fault_at(Pose(), obstacles, source, config)
+
+
+def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
+    """Return why a footprint is not valid at any place."""
+    try:
+        outline(footprint.points, config)
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return None
+
+
+def part_of(
+    message: Message[Obstacles, Part],
+    source: SourceConfig,
+    sender: str,
+    config: Config,
+    transforms: TransformSource,
+    now: int,
+) -> Part | Fault:
+    """Return the obstacles of a message at their place, or why this is not possible.
+
+    The place of static data is that of its frame at the time `now` [ns]. All other data is placed
+    once, at its stamp.
+    """
+    data, last, target = message.data, message.made, config.check_frame
+    assert data is not None
+    pose: Pose | Fault
+    if source.static:
+        try:
+            pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
+        except FrameError as error:
+            pose = Fault(error.status, str(error))
+    elif last is not None:
+        pose = last.pose
     else:
-        placed, errors = frame.compose(poses), frame.compose_error(poses, reach)
-    small = errors < MAX_ERROR
-    if not small.all():
-        i = int(np.argmin(small))
-        rule = "the pose is too far from the origin of its frame to be transformed accurately"
-        raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
-    # Poses near each other have the same error after this, and are checked together.
-    rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
-    return placed, np.where(errors > 0.0, rounded_up, 0.0)
+        pose = _pose_at(data.stamp, transforms, target, data.frame)
+    if isinstance(pose, Fault):
+        return pose
+    if pose.tilt > data.max_tilt:
+        text = f"the frame '{data.frame}' is tilted by {degrees(pose.tilt):.3g} degrees against "
+        text += f"'{target}', limit {degrees(data.max_tilt):g} for scans, clouds and grids: "
+        return Fault(Status.TF_UNAVAILABLE, f"{text}transform the data into a level frame")
+    if last is None or last.pose != pose or last.source != source:
+        last = message.made = Part(source, sender, message, pose)
+    return last.fault or last
+
+
+def check_places(parts: Sequence[Part], config: Config) -> None:
+    """Check each part alone, because together they are not valid. Its fault has its own index."""
+    for part in parts:
+        data = part.message.data
+        assert data is not None
+        part.fault = _fault_at(part.pose, data, part.source, config)
+    if all(part.fault is None for part in parts):
+        raise RuntimeError("valid obstacle lists together make an invalid scene")
+
+
+def together_fault(parts: Sequence[Part], config: Config) -> Fault | None:
+    """Return why the lists of all senders cannot be used together."""
+    lists = [(part.sender, part.message.data) for part in parts]
+    named = [(sender, data) for sender, data in lists if data is not None]
+    total, limit = sum(len(data) for _, data in named), config.max_obstacles
+    if total > limit:
+        text = f"{total} obstacles in all sources together, limit {limit} (max_obstacles)"
+        return Fault(Status.LIMIT_EXCEEDED, text)
+    regions = [sender for sender, data in named if data.has_region]
+    if len(regions) > 1:
+        text = f"{len(regions)} senders have a region: {', '.join(regions)}; "
+        text += "send all outlines and holes from one sender"
+        return Fault(Status.INVALID_INPUT, text)
+    for sender, data in named if regions else ():
+        if (data.ids == OUTSIDE).any():
+            text = f"{sender}: ids: must not be {OUTSIDE}, the id of the outside of the region"
+            return Fault(Status.INVALID_INPUT, text)
+    return None
+
+
+def outline_of(
+    message: Message[Footprint, Outline], config: Config, transforms: TransformSource
+) -> Outline | Fault:
+    """Return the footprint of a message in the base frame, or why this is not possible."""
+    data, last = message.data, message.made
+    assert data is not None
+    if last is not None and last.config is config:
+        return last
+    if last is not None:
+        points, error = last.points, last.error
+    else:
+        pose = _pose_at(data.stamp, transforms, config.base_frame, data.frame)
+        if isinstance(pose, Fault):
+            return pose
+        points, error = data.points, 0.0
+        if data.frame != config.base_frame:
+            points, error = pose.transform(points), float(pose.transform_error(points).max())
+    try:
+        shape = outline(points, config).inflated(error)
+    except InputError as invalid:
+        return Fault(invalid.status, str(invalid))
+    message.made = Outline(points, error, config, shape)
+    return message.made
+
+
+def twist_of(
+    message: Message[Twist, Twist], config: Config, transforms: TransformSource
+) -> Twist | Fault:
+    """Return the twist of the base frame, or why it is not known.
+
+    The frame of the twist must be fixed to the base frame.
+    """
+    data, target = message.data, config.base_frame
+    assert data is not None
+    if message.made is not None:
+        return message.made
+    if not data.frame:
+        text = "the frame of the twist is empty: set child_frame_id (Odometry) or "
+        return Fault(Status.UNKNOWN_FRAME, f"{text}header.frame_id (TwistStamped)")
+    pose = Pose()
+    if data.frame != target:
+        try:
+            pose, stamp = transforms.latest(target, data.frame)
+        except FrameError as error:
+            return Fault(error.status, str(error))
+        if stamp:
+            text = f"the twist is in the frame '{data.frame}', which moves relative to "
+            text += f"'{target}': it must be '{target}' or be fixed to it by static transforms"
+            return Fault(Status.UNKNOWN_FRAME, text)
+    message.made = data.moved(target, pose)
+    return message.made
+
+
+def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -> Pose | Fault:
+    """Return the pose of a frame at the stamp of a message [ns], or why it is not known."""
+    if not frame:
+        return Fault(Status.UNKNOWN_FRAME, "header.frame_id is empty")
+    if frame == target:
+        return Pose()
+    try:
+        newest = transforms.latest(target, frame)[1]
+    except FrameError:
+        newest = stamp
+    try:
+        return transforms.lookup(target, frame, stamp)
+    except FrameError as error:
+        is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
+        kind = AwaitedTransform if is_awaited else Fault
+        return kind(error.status, str(error))
+
+
+def _fault_at(
+    pose: Pose, obstacles: Obstacles, source: SourceConfig, config: Config
+) -> Fault | None:
+    """Return why the obstacles and the region of a list are not valid at a place.
+
+    The outlines of a region count as obstacles too, which keep the index in the message.
+    """
+    whole = obstacles.with_kinds(hulls=True)
+    try:
+        placed = Placed(whole, pose, source.inflation, source.static)
+        compose_scene([placed], config, obstacles.stamp)
+        region_of(obstacles, pose, source.inflation)
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return None

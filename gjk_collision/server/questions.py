@@ -32,7 +32,7 @@ from .answers import (
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .placing import place
+from .request_poses import place
 from .snapshot import Fault
 from .twist import Twist
 

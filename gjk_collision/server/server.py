@@ -250,16 +250,16 @@ class Server:
             return empty_snapshot(self.config, fault, now)
         return self.world.snapshot(now=now, steady=steady, require_id=require_id)
 
-    def later(self, snapshot: Snapshot) -> Snapshot:
+    def confirm(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the present ages, to send an answer from it."""
         now, steady = self.now(), self.steady()
         if self.world is None:  # deactivated since the snapshot was made, if it has an id
             fault = Fault(Status.NOT_ACTIVE, self._reason)
             return snapshot.invalidated(fault) if snapshot.id else snapshot
-        return self.world.later(snapshot, now=now, steady=steady)
+        return self.world.confirm(snapshot, now=now, steady=steady)
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep the data of a snapshot for `later`, until this is called again."""
+        """Keep the data of a snapshot for `confirm`, until this is called again."""
         if self.world is not None:
             self.world.keep(snapshot)
 
@@ -282,8 +282,8 @@ class Server:
         if not subscribers:
             return self._publication.stop()
         try:
-            found = self.snapshot()
-            return self._publication.publish(found, subscribers, self.steady(), send)
+            present = self.snapshot()
+            return self._publication.publish(present, subscribers, self.steady(), send)
         except Exception as error:
             self.note_error("~/snapshot", error)
             return 0

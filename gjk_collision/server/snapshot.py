@@ -117,7 +117,7 @@ class Snapshot:
         Stamp of the oldest data in use [ns]; 0: no data.
     footprint_age : float
         Age of the footprint [s] at `stamp`, or at the time when the answer is sent (see
-        `World.later`). 0: footprint from a parameter; NaN: no footprint.
+        `World.confirm`). 0: footprint from a parameter; NaN: no footprint.
     max_obstacle_age : float
         Age of the oldest obstacle message [s] at the same time, even if it is not used. NaN: no
         message.

@@ -26,7 +26,7 @@ from ..verdict import Verdict
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .placing import place
+from .request_poses import place
 from .snapshot import Placed, Snapshot, placing_errors, sums_rounded_up
 
 __all__ = ["total_margin", "verdict_error"]

@@ -115,7 +115,7 @@ def test_named_footprint_needs_no_default_one(time: Time) -> None:
     assert said(world.snapshot(**time.both).chosen("small"), FAR) == FREE
     late = world.snapshot(**time.both)
     assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
-    assert world.later(late.chosen("small"), **time.both).footprint is not None
+    assert world.confirm(late.chosen("small"), **time.both).footprint is not None
 
 
 def test_fault_of_the_data_concerns_every_name(time: Time) -> None:
@@ -127,7 +127,7 @@ def test_fault_of_the_data_concerns_every_name(time: Time) -> None:
     chosen = world.snapshot(**time.both).chosen("long")
     assert said(chosen, FAR) == FREE
     time.pass_(0.6)
-    late = world.later(chosen, **time.both)
+    late = world.confirm(chosen, **time.both)
     assert said(late, FAR) == unknown(Status.STALE_OBSTACLES)
     for name in ("", "small", "long", "default"):  # no name brings the data back
         assert said(late.chosen(name), FAR) == unknown(Status.STALE_OBSTACLES)
@@ -220,9 +220,9 @@ def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> N
     snapshot = world.snapshot(**time.both)
     assert said(snapshot, FAR) == FREE
     time.pass_(0.2)
-    late = world.later(snapshot, **time.both)
+    late = world.confirm(snapshot, **time.both)
     assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
-    assert world.later(snapshot.chosen("long"), **time.both).footprint is not None
+    assert world.confirm(snapshot.chosen("long"), **time.both).footprint is not None
 
 
 @pytest.mark.requirement("D-11")
@@ -243,19 +243,19 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
     first = Request("CheckPoses", message).chosen(world.snapshot(**time.both))
     used = {"small" if is_by_speed else "default"} | ({"long"} if "long" in names else set())
     assert set(first.footprint_names) == used
-    assert world.later(first, **time.both).footprint is not None
+    assert world.confirm(first, **time.both).footprint is not None
     time.pass_(0.09)
-    late = world.later(first, **time.both)
+    late = world.confirm(first, **time.both)
     assert late.footprint is not None
     assert late.footprint_age == pytest.approx(0.0 if is_by_speed else 0.09)
     time.pass_(0.02)
-    late = world.later(first, **time.both)
+    late = world.confirm(first, **time.both)
     answer = questions.check_poses(late, np.array(FAR), which=message.which).answer
     assert (answer.verdict, answer.status) == unknown(Status.STALE_FOOTPRINT)
     named = SimpleNamespace(footprints=["long", "long"], footprint="", which=np.zeros(1, np.uint8))
     first = Request("CheckPoses", named).chosen(first.origin or first)
     assert first.footprint_names == ("long",)
-    assert world.later(first, **time.both).footprint is not None
+    assert world.confirm(first, **time.both).footprint is not None
 
 
 @pytest.mark.requirement("D-14")

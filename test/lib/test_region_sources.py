@@ -267,12 +267,13 @@ def test_snapshot_of_static_data_ends_with_its_place() -> None:
     world = make_world(SourceConfig("fence", static=True), transforms=tree)
     receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"), now=100 * NS)
     ids = []
-    for now, x in ((101 * NS, 50.0), (101 * NS + NS // 100, 5.0)):
+    for passed, x in ((0.0, 50.0), (0.01, 5.0), (0.1, 5.0), (0.101, 5.0)):
+        now = 101 * NS + round(passed * NS)
         tree.set_time(now)
         tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
         ids.append(world.snapshot(now=now, steady=now).id)
         fault = world.snapshot(now=now, steady=now, require_id=ids[0]).fault
-        assert (fault is None) == (x == 50.0)
+        assert (fault is None) == (passed <= 0.1)
 
 
 def test_static_data_alone_has_the_horizon_of_each_request() -> None:

@@ -81,7 +81,7 @@ def test_each_snapshot_keeps_its_answer() -> None:
                 world.keep(snapshot)
                 for _ in range(THREADS):
                     waiting.put((place, snapshot))
-                assert world.later(snapshot, now=now + 1, steady=now + 1).fault is None
+                assert world.confirm(snapshot, now=now + 1, steady=now + 1).fault is None
         finally:
             for _ in range(THREADS):
                 waiting.put(None)

@@ -12,6 +12,7 @@ from typing import Any
 from gjk_collision.verdict import Status, Verdict
 
 CAR, S = "footprint", 1_000_000_000  # the name of the topic; ns per second
+EARLY = Status.FUTURE_STAMP
 
 
 @dataclass(eq=False)
@@ -24,10 +25,9 @@ class Message:
     bad: Status | None = None
     boxes: tuple[tuple[float, float], ...] = ()  # x of the centre and speed, in the check frame
     half: float = 1.0  # half the length of a footprint [m]
-    decoded: bool = True
     is_placed: bool = False  # its transform has been found
     received: int = 0  # when its stamp was first received
-    spoke: int = 0  # its sender
+    fault: Status | None = None  # its own, or why it was refused
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ class Model:
         self.forget(False)
 
     def forget(self, has_jumped: bool) -> None:
-        # Messages by source and sender, those left out that were dropped; when each stamp of a
-        # sender was first received; sources with too many senders; when the sequence number of a
-        # sender did not increase, and when this was so twice within 3 s.
-        self.log, self.first, self.crowded, self.stuck, self.clash = {}, {}, set(), {}, {}
-        # faulty: how often that was, or a message was bad, early or not decoded
-        self.has_jumped, self.faulty = has_jumped, self.faulty + 1
+        # Messages by source and sender, without those that were dropped; when each stamp of a
+        # sender was first received; sources with too many senders; number and stamp of the last
+        # message of a sender, and whether its number did not increase; when this was so, and when
+        # twice within 3 s.
+        self.log, self.first, self.crowded, self.number = {}, {}, set(), {}
+        self.stuck, self.clash = {}, {}
+        self.has_jumped, self.faulty = has_jumped, self.faulty + 1  # how often there was a fault
 
     def clock(self, now: int) -> None:
         if now < self.now:
@@ -65,9 +66,6 @@ class Model:
         rest = c.check_frame, Status.STALE_OBSTACLES, Status.NO_OBSTACLES
         return of_car | {s.name: (s.timeout, rest[0], s.required, *rest[1:]) for s in c.sources}
 
-    def is_early(self, stamp: int) -> bool:
-        return stamp > self.now + round(self.config.max_future_stamp * S)
-
     def receive(self, m: Message, now: int, steady: int) -> None:
         self.clock(now)
         who = m.source, m.sender or m.source
@@ -76,44 +74,44 @@ class Model:
             self.crowded.add(m.source)
             return
         log = self.log.setdefault(who, [])
-        m.received = self.first.setdefault((*who, m.stamp), steady)
-        last = next((each for each in reversed(log) if each.decoded), None)
-        known = (stamp for *sender, stamp in self.first if (*sender,) == who)
-        is_late = any(stamp > m.stamp and not self.is_early(stamp) for stamp in known)
-        if last and 0 < m.sequence <= last.sequence and m.stamp != log[-1].stamp:
+        number, stamp, was_stuck = self.number.get(who, (0, 0, False))
+        is_again = m.sequence > 0 and (m.sequence, m.stamp) == (number, stamp)
+        is_stuck = was_stuck if is_again else 0 < m.sequence <= number
+        if m.sequence:
+            self.number[who] = m.sequence, m.stamp, is_stuck
+        if is_stuck and not is_again:
             if steady - self.stuck.get(who, -inf) <= 3 * S:
-                self.clash[who], self.faulty = steady, self.faulty + 1
+                self.clash[who] = steady
             self.stuck[who] = steady
-        if m.sequence and last is not None:
-            is_late |= m.sequence < last.sequence and m.stamp == last.stamp
-            is_late |= m.sequence == last.sequence
+        is_late = any(each.stamp > m.stamp and each.fault is not EARLY for each in log)
         if not is_late:
+            m.received = self.first.setdefault((*who, m.stamp), steady)
+            m.fault = Status.INVALID_INPUT if is_stuck else m.bad
+            m.fault = EARLY if m.stamp > now + round(self.config.max_future_stamp * S) else m.fault
             log.append(m)
-            self.faulty += m.bad is not None or self.is_early(m.stamp)
-        log[-1].spoke = max(steady, *(each.spoke for each in log))
+        self.faulty += self.is_clash(who, steady) or (m.fault is not None and not is_late)
+
+    def is_clash(self, who: tuple[str, str], steady: int) -> bool:
+        return steady - self.clash.get(who, -inf) <= 3 * S
 
     def receive_garbage(self, source: str, status: Status, now: int, steady: int) -> None:
         self.clock(now)
         self.faulty += 1
         for who in [k for k in self.log if k[0] == source] or [(source, source * (source == CAR))]:
-            log = self.log.setdefault(who, [Message(source, 0)])
-            spoke = max(steady, log[-1].spoke)
-            log.append(Message(source, log[-1].stamp, bad=status, decoded=False, spoke=spoke))
+            log = self.log.setdefault(who, [])
+            log.append(Message(source, log[-1].stamp if log else 0, fault=status))
 
     def is_old(self, m: Message, steady: int) -> bool:
         return max(self.now - m.stamp, steady - m.received) > round(self.rules()[m.source][0] * S)
 
     def judge(self, m: Message, steady: int) -> tuple[set[Status], bool]:
         """Why a message is not used, and whether its transform may still come."""
-        bad = set() if m.bad is None else {m.bad}
         _, target, _, stale, _ = self.rules()[m.source]
-        if not m.decoded or self.is_early(m.stamp):
-            return bad | ({Status.FUTURE_STAMP} if m.decoded else bad), False
-        why = {stale} if self.is_old(m, steady) else set()
-        if not why and m.frame != target and not m.is_placed:
-            why = self.frames.trouble(m.frame, m.stamp)
-            m.is_placed = not why
-        return why | bad, why | bad == {Status.TF_EXTRAPOLATION} and m.stamp > self.frames.newest
+        if m.fault is not None or self.is_old(m, steady):
+            return {stale if m.fault is None else m.fault}, False
+        why = set() if m.frame == target or m.is_placed else self.frames.trouble(m.frame, m.stamp)
+        m.is_placed = not why
+        return why, why == {Status.TF_EXTRAPOLATION} and m.stamp > self.frames.newest
 
     def choose(self, log: list[Message], steady: int) -> tuple[list[Message], set[Status]]:
         """The newest message that can be used, but none older than a faulty one; or why not."""
@@ -128,18 +126,15 @@ class Model:
     def state(self, now: int, steady: int) -> State:
         self.clock(now)
         parts, faults, bad, jump = [], {}, [], {Status.CLOCK_JUMP}
-        for name, (timeout, _, required, stale, none) in self.rules().items():
+        for name, (_, _, required, stale, none) in self.rules().items():
             logs = [log for who, log in self.log.items() if who[0] == name]
             whys = [(jump if self.has_jumped else {none}, not required)] if not logs else []
             whys += [({Status.LIMIT_EXCEEDED}, False)] if name in self.crowded else []
             for who, log in ((who, log) for who, log in self.log.items() if who[0] == name):
                 m, why = self.choose(log, steady)
-                clash = steady - self.clash.get(who, -inf) <= 3 * S
-                m, why = ([], why | {Status.INVALID_INPUT}) if clash else (m, why)
+                m, why = ([], {Status.INVALID_INPUT}) if self.is_clash(who, steady) else (m, why)
                 parts += m
-                is_silent = steady - log[-1].spoke > round(timeout * S)
-                is_silent |= not clash and self.judge(log[-1], steady)[0] == {stale}
-                whys += [(why, is_silent and not required)] if why else []
+                whys += [(why, why == {stale} and not required)] if why else []
             bad += [name] if whys else []
             if counted := [why for why, is_excused in whys if not is_excused]:
                 faults[name] = set().union(*counted)
@@ -159,7 +154,7 @@ class Model:
         used = [m for m in (state.car, *state.parts) if m and m.source]
         return [m.source for m in used if self.is_old(m, steady)]
 
-    def later(self, state: State, now: int, steady: int) -> State:
+    def confirm(self, state: State, now: int, steady: int) -> State:
         """What is known when an answer from this state leaves."""
         old = {"": {Status.CLOCK_JUMP}} if now < self.now else {}
         self.clock(now)

@@ -74,23 +74,39 @@ class Sender:
     """What was received from one sender."""
 
     receipts: dict[int, int] = field(default_factory=dict)  # stamp -> first receipt, steady
-    last: Message | None = None  # the last one that was not dropped
-    used: Message | None = None  # the one in force, of a sender without fault
-    is_bad: bool = False  # a message could not be read
-    earlier: tuple[Message, ...] = ()  # newest first, before `last`
-    arrived: int = 0  # steady time of the last message, dropped or not
-    smaller: int | None = None  # steady time of the last number that was not greater
+    messages: tuple[tuple[Message, str], ...] = ()  # newest first, with their faults
+    newest: int = -1  # stamp, of those not too far ahead
+    # Number and stamp of the last message with a number, and whether it was not greater.
+    counted: tuple[int, int, bool] = (0, 0, False)
+    smaller: int = -CLASH  # steady time of the last number that was not greater
     clash: int | None = None  # steady time at which two publishers were noticed
+    used: Message | None = None  # the one in force, of a sender without fault
 
-    def drops(self, new: Message, limit: int) -> bool:
-        """Return whether a message is in the wrong order; `limit`: a later stamp is early."""
-        last = self.last
-        newest = max((each for each in self.receipts if each <= limit), default=None)
-        if newest is not None and new.stamp < newest:
-            return True
-        if last is None or not new.number:
-            return False
-        return new.number == last.number or (new.number < last.number and new.stamp == last.stamp)
+    def receive(self, new: Message, receipt: int, limit: int) -> str | None:
+        """Note a message; return its fault, or None if it is dropped.
+
+        A message with a stamp after `limit` is refused.
+        """
+        is_smaller = is_again = False
+        if new.number:
+            number, stamp, was_smaller = self.counted
+            is_again = (new.number, new.stamp) == (number, stamp)
+            is_smaller = was_smaller if is_again else new.number <= number
+            self.counted = new.number, new.stamp, is_smaller
+        if is_smaller and not is_again:
+            self.clash = receipt if receipt - self.smaller <= CLASH else self.clash
+            self.smaller = receipt
+        if new.stamp < self.newest:
+            return None
+        self.receipts[new.stamp] = min(self.receipts.get(new.stamp, receipt), receipt)
+        if new.stamp > limit:
+            return "a stamp too far ahead"
+        self.newest = new.stamp
+        return "a number that does not increase" if is_smaller else "invalid" if new.bad else ""
+
+    def add(self, new: Message, fault: str) -> None:
+        """Store a message that is not dropped."""
+        self.messages = ((new, fault), *self.messages)[: 1 + WAITING]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +248,7 @@ class NodeRecord(Activity):
         self.epoch = 0  # of the activation; 0: not active
         self.epochs: set[int] = set()  # of all activations
         self.senders: dict[tuple[str, str], Sender] = {}
-        self.unknown_bad: dict[str, int] = {}  # source -> time: no sender was known
+        self.unknown_bad: set[str] = set()  # sources: a message of an unknown sender was bad
         self.mount: Place | None = None  # of the frame "sensor", static
         # of the moving frames "map" and "base": stamps, and stamp -> place
         self.tf: dict[str, tuple[list[int], dict[int, Place]]] = {}
@@ -256,7 +272,7 @@ class NodeRecord(Activity):
             self.none_ahead_until = min(self.read, ros + LEAD)
             self.tf = {}
             self.senders = {k: v for k, v in self.senders.items() if self.is_static(k[0])}
-            self.unknown_bad = {k: v for k, v in self.unknown_bad.items() if self.is_static(k)}
+            self.unknown_bad = set(filter(self.is_static, self.unknown_bad))
         self.read = ros
         if "map" in self.tf:
             self.places.append((ros, self.newest("map", ros)[0]))
@@ -293,7 +309,7 @@ class NodeRecord(Activity):
     def delete(self, at: int, why: str) -> None:
         """Delete all data, also static data."""
         self.end(at, why)
-        self.senders, self.unknown_bad = {}, {}
+        self.senders, self.unknown_bad = {}, set()
 
     def configure(self, at: int, config: Mapping[str, Any]) -> None:
         """Note that a change of parameters was acknowledged."""
@@ -340,36 +356,26 @@ class NodeRecord(Activity):
                 self.end(at, f"{source}: a message could not be decoded")
             known = [each for key, each in self.senders.items() if key[0] == source]
             for each in known:
-                each.is_bad, each.earlier = True, ()
-                each.arrived = max(each.arrived, receipt)
+                each.add(message, "not decoded")
             if not known:
-                self.unknown_bad[source] = receipt
+                self.unknown_bad.add(source)
             return
-        self.unknown_bad.pop(source, None)
-        static = self.is_static(source)
+        self.unknown_bad.discard(source)
         sender = self.senders.setdefault((source, message.sender), Sender())
-        ahead = seconds(self.config["max_future_stamp"])
-        first = sender.receipts.get(message.stamp, receipt)
-        sender.receipts[message.stamp] = min(first, receipt)
-        sender.arrived = max(sender.arrived, receipt)
-        last = sender.last
-        counts = not static and last is not None and 0 < message.number <= last.number
-        if counts and last is not None and message.stamp != last.stamp:
-            if sender.smaller is not None and receipt - sender.smaller <= CLASH:
-                sender.clash = receipt
-                self.end(at, f"{source}: two publishers use one name")
-            sender.smaller = receipt
-        if not static and sender.drops(message, ros + ahead):
-            return
-        if last is not None and not sender.is_bad:
-            sender.earlier = (last, *sender.earlier)[:WAITING]
-        sender.last, sender.is_bad = message, False
-        if static:
+        if self.is_static(source):
             self.end(at, f"{source}: another message of a static source")
-        if message.bad and source != "twist":
-            self.end(at, f"{source}: an invalid message")
-        if not static and message.stamp > ros + ahead and source != "twist":
-            self.end(at, f"{source}: a stamp too far ahead")
+            sender.receipts[message.stamp] = receipt
+            sender.add(message, message.bad)
+            return
+        fault = sender.receive(message, receipt, ros + seconds(self.config["max_future_stamp"]))
+        if fault is not None:
+            sender.add(message, fault)
+        if source != "twist" and (fault or self._is_clash(sender, receipt)):
+            self.end(at, f"{source}: {fault or 'two publishers use one name'}")
+
+    @staticmethod
+    def _is_clash(sender: Sender, steady: int) -> bool:
+        return sender.clash is not None and steady - sender.clash <= CLASH
 
     # ---- what is in force
 
@@ -419,33 +425,23 @@ class NodeRecord(Activity):
         static = is_obstacles and config[f"{source}.static"]
         limit = seconds(config[f"{source}.timeout" if is_obstacles else f"{source}_timeout"])
         optional = is_obstacles and not config[f"{source}.required"]
-        if optional and not static and steady - sender.arrived > limit:
-            return "silent"
-        if sender.is_bad or sender.last is None:
-            return f"{source} is invalid"
-        if static:
-            if sender.last.bad:
-                return f"{source} is invalid"
-            known = self.newest(sender.last.frame, ros)[0] is not None
-            return "" if known else f"{source}: no transform"
-        if sender.clash is not None and steady - sender.clash <= CLASH:
+        if self._is_clash(sender, steady):
             return f"{source}: two publishers use one name"
         fault = ""
-        for k, message in enumerate((sender.last, *sender.earlier)):
-            is_late = max(ros - message.stamp, steady - sender.receipts[message.stamp]) > limit
-            if message.bad:
-                why = f"{source} is invalid"
-            elif message.stamp - ros > seconds(config["max_future_stamp"]):
-                why = f"{source} is ahead of the clock"
-            elif is_late:
-                why = "silent" if optional else f"{source} is too old"
-            elif message.kind != "list" or self.place_of(message) is not None:
-                sender.used, sender.earlier = message, sender.earlier[:k]
-                return ""
+        for k, (message, own) in enumerate(sender.messages):
+            if own:
+                return f"{source}: {own}"
+            if static:
+                is_known = self.newest(message.frame, ros)[0] is not None
             else:
-                why = f"{source}: no transform"
-            fault = fault or why
-            if not why.endswith("no transform") or not self.is_awaited(message):
+                if max(ros - message.stamp, steady - sender.receipts[message.stamp]) > limit:
+                    return fault or ("silent" if optional else f"{source} is too old")
+                is_known = message.kind != "list" or self.place_of(message) is not None
+            if is_known:
+                sender.used, sender.messages = message, sender.messages[: k + 1]
+                return ""
+            fault = f"{source}: no transform"
+            if static or not self.is_awaited(message):
                 break
         return fault
 
@@ -458,19 +454,16 @@ class NodeRecord(Activity):
             if not known and config[f"{source}.required"]:
                 faults.append(f"{source} is missing")
             if source in self.unknown_bad:
-                silent = at - self.unknown_bad[source] > seconds(config[f"{source}.timeout"])
-                is_excused = not config[f"{source}.required"] and silent
-                if not is_excused or config[f"{source}.static"]:
-                    faults.append(f"{source} could not be decoded")
+                faults.append(f"{source} could not be decoded")
             for _, sender in sorted(known, key=lambda each: each[0]):
                 fault = self.fault_of(source, sender, ros, at)
                 if fault:
                     faults += [fault] * (fault != "silent")
                     continue
-                static = self.is_static(source)
-                used = sender.last if static else sender.used
+                used = sender.used
                 assert used is not None
-                place = self.newest(used.frame, ros)[0] if static else self.place_of(used)
+                is_static = self.is_static(source)
+                place = self.newest(used.frame, ros)[0] if is_static else self.place_of(used)
                 assert place is not None
                 parts.append(Part(source, used, sender.receipts[used.stamp], place))
         if not parts and not faults:
@@ -552,15 +545,14 @@ class NodeRecord(Activity):
         need(not data.fault, f"data was not complete: {data.fault}")
         if not is_named:
             need(not data.choice_fault, f"no footprint: {data.choice_fault}")
+            need(not now.choice_fault, f"no footprint now: {now.choice_fault}")
+            need(now.choice == data.choice, "another footprint is for the present speed")
         begin = data.at
         why = self.has_ended(begin, sent, is_named=is_named)
         need(not why, f"since then: {why}")
         ros = self.clock(sent)
         data.check_ages(ros, sent, is_named=is_named, twist=None)  # its present state: below
         need(not now.fault, f"the data now has a fault: {now.fault}")
-        if not is_named and self.config["footprint_is"] == "speed":
-            need(not now.choice_fault, f"no footprint now: {now.choice_fault}")
-            need(now.choice == data.choice, "another footprint is for the present speed")
         self._check_places(data, ros)
         is_late = sent - asked > seconds(self.config["time_budget"])
         need(not (is_late and is_whole), "the time budget is used up")

@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of all senders, and the data of them that is used at present."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..geometry import Shape
+from ..verdict import Status
+from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
+from .frames import TransformSource
+from .freshness import (
+    Timeout,
+    Use,
+    footprint_timeout,
+    is_excused,
+    prefixed,
+    source_timeout,
+    use_of,
+)
+from .inbox import Data, Inbox, Instant, Made, Message
+from .obstacles import Footprint, Obstacles
+from .placing import (
+    Outline,
+    Part,
+    list_fault,
+    outline_fault,
+    outline_of,
+    part_of,
+    together_fault,
+    twist_of,
+)
+from .snapshot import Fault, NamedFootprint, Report, named_footprints
+from .twist import Twist, footprint_at
+
+__all__ = ["Choice", "Present", "Received"]
+
+# Maximum number of senders on the topic of one source. The data of each sender must be fresh.
+MAX_SENDERS = 16
+
+
+@dataclass
+class _Source:
+    config: SourceConfig
+    inboxes: dict[str, Inbox[Obstacles, Part]] = field(default_factory=dict)  # by sender
+    fault: Fault | None = None  # set if there are too many senders
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The footprint for a request that names none, or the reason why it is not known."""
+
+    name: str = ""
+    shape: Shape | None = None
+    outline: npt.NDArray[np.float64] | None = None
+    message: Message[Footprint, Outline] | None = None  # None: it is from a parameter
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The data that is used at one time, and what is wrong with it.
+
+    Attributes
+    ----------
+    choice : Choice
+        The footprint for a request that names none.
+    parts : tuple of Part
+        The obstacles of each sender whose data is used.
+    twist : Twist, Fault or None
+        The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
+    data_fault : Fault or None
+        The first fault that does not concern the footprint.
+    bad_sources : tuple of str
+        Names of the sources whose data is missing, stale or invalid.
+    """
+
+    choice: Choice
+    parts: tuple[Part, ...]
+    twist: Twist | Fault | None
+    data_fault: Fault | None
+    bad_sources: tuple[str, ...]
+
+    @property
+    def fault(self) -> Fault | None:
+        """The first fault; None: the data is complete."""
+        return self.choice.fault or self.data_fault
+
+
+class Received:
+    """The messages of all senders: the footprint, the twist and the obstacles of all sources.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters of the server.
+    transforms : TransformSource
+        Source of the poses between frames.
+    topics : mapping
+        As for `World`.
+
+    Attributes
+    ----------
+    footprint, twist : Inbox
+        The messages with footprints and with twists.
+    named : tuple of NamedFootprint
+        The footprints from the parameters.
+
+    Raises
+    ------
+    InputError
+        The configured footprint is not a valid shape.
+    """
+
+    def __init__(
+        self, config: Config, transforms: TransformSource, topics: Mapping[str, str]
+    ) -> None:
+        self._transforms, self._topics = transforms, topics
+        self._sources: dict[str, _Source] = {}
+        self.configure(config)
+        self.delete()
+
+    def configure(self, config: Config) -> None:
+        """Change the parameters and keep the data."""
+        self._config = config
+        self.named: tuple[NamedFootprint, ...] = named_footprints(config)
+        old = self._sources
+        self._sources = {each.name: _Source(each) for each in config.sources}
+        for name, source in self._sources.items():
+            if name in old:
+                source.inboxes, source.fault = old[name].inboxes, old[name].fault
+
+    def delete(self, jump: Fault | None = None) -> None:
+        """Delete all data.
+
+        Parameters
+        ----------
+        jump : Fault, optional
+            The fault that the clock went back. It is then the fault of missing data, and the data
+            of static sources is kept.
+        """
+        self._jump = jump
+        self.footprint: Inbox[Footprint, Outline] = Inbox("footprint")
+        self.twist: Inbox[Twist, Twist] = Inbox("twist_topic")
+        for source in self._sources.values():
+            if jump is None or not source.config.static:
+                source.inboxes, source.fault = {}, None
+
+    def place_again(self) -> None:
+        """Place all data again, because a static transform was corrected."""
+        for _, inbox in self._inboxes():
+            inbox.place_again()
+        self.footprint.place_again()
+        self.twist.place_again()
+
+    # ---- messages
+
+    def receive_footprint(self, footprint: Footprint, at: Instant) -> Fault | None:
+        """Store a footprint; return the fault of this message."""
+        message = self.footprint.receive(footprint, at, self._config.max_future_stamp)
+        if message is None:
+            return None
+        message.fault = message.fault or outline_fault(footprint, self._config)
+        return message.fault
+
+    def receive_twist(self, twist: Twist, at: Instant) -> None:
+        """Store a twist of the vehicle."""
+        self.twist.receive(twist, at, self._config.max_future_stamp)
+
+    def receive_obstacles(self, source: str, obstacles: Obstacles, at: Instant) -> Fault | None:
+        """Store the obstacles of a source; return the fault of this message or its sender."""
+        owner = self._sources[source]
+        owner.inboxes.pop("", None)  # see `receive_fault`
+        name = obstacles.sender(source)
+        inbox = owner.inboxes.get(name)
+        if inbox is None:
+            if len(owner.inboxes) >= MAX_SENDERS:
+                topic = self._topics.get(source, owner.config.topic)
+                text = f"more than {MAX_SENDERS} senders on the topic '{topic}'; "
+                text += "call ~/reset to remove old senders"
+                owner.fault = Fault(Status.LIMIT_EXCEEDED, text)
+                return None
+            inbox = owner.inboxes[name] = Inbox(name)
+        message: Message[Obstacles, Part] | None
+        if owner.config.static:
+            message = inbox.receive_static(obstacles, at)
+        else:
+            limit, number = self._config.max_future_stamp, obstacles.sequence
+            message = inbox.receive(obstacles, at, limit, number=number)
+        if message is None:
+            return inbox.clash_fault(at)
+        message.fault = message.fault or list_fault(obstacles, owner.config, self._config)
+        return message.fault
+
+    def receive_fault(self, source: str, fault: Fault, at: Instant) -> None:
+        """Store the fault of a message that could not be decoded, see `World.receive_fault`."""
+        if source == "twist_topic":
+            self.twist.receive_fault(fault, at)
+        elif source == "footprint":
+            self.footprint.receive_fault(fault, at)
+        else:
+            inboxes = self._sources[source].inboxes
+            if not inboxes:
+                inboxes[""] = Inbox("")
+            for inbox in inboxes.values():
+                inbox.receive_fault(fault, at)
+
+    # ---- the data that is used
+
+    def present(self, at: Instant) -> Present:
+        """Return the data that is used at a time."""
+        parts, bad_sources, fault = self._usable_parts(at)
+        twist = self._twist_at(at)
+        return Present(self._choose(twist, at), tuple(parts), twist, fault, bad_sources)
+
+    def stamps(self) -> list[int]:
+        """Return the stamps of the last messages of all senders, also of those not used [ns].
+
+        Static sources and messages that could not be decoded do not count.
+        """
+        return [
+            inbox.messages[0].stamp
+            for source, inbox in self._inboxes()
+            if inbox.name and not source.config.static
+        ]
+
+    def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Part]]]:
+        for source in self._sources.values():
+            for inbox in source.inboxes.values():
+                yield source, inbox
+
+    def _choose(self, twist: Twist | Fault | None, at: Instant) -> Choice:
+        """Return the footprint for a request that names none."""
+        name = DEFAULT_FOOTPRINT
+        if self._config.speed_footprints:
+            if not isinstance(twist, Twist):
+                return _no_choice(twist)
+            name = footprint_at(self._config, twist)
+            if not name:
+                speed = f"{twist.vx:g} m/s, {twist.vy:g} m/s, {twist.wz:g} rad/s"
+                text = f"no footprint in speed_footprints is for the twist {speed}"
+                return _no_choice(Fault(Status.NO_FOOTPRINT, text))
+        for each in self.named:
+            if each.name == name:
+                return Choice(name, each.shape, each.outline)
+        if self.footprint.last is None:
+            topic = self._topics.get("footprint", "footprint")
+            text = f"no footprint configured, and none received on the topic '{topic}'"
+            missing = Fault(Status.NO_FOOTPRINT, text)
+            return Choice(fault=prefixed("footprint", self._jump or missing))
+        use = use_of(
+            self.footprint,
+            footprint_timeout(self._config),
+            at,
+            lambda message: outline_of(message, self._config, self._transforms),
+        )
+        if isinstance(use.made, Fault):
+            return Choice(fault=prefixed("footprint", use.made))
+        return Choice(name, use.made.shape, use.made.points, use.message)
+
+    def _twist_at(self, at: Instant) -> Twist | Fault | None:
+        """Return the twist of the base frame, or why it is not known; None: not configured."""
+        config = self._config
+        if not config.twist_topic:
+            return None
+        if self.twist.last is None:
+            missing = self._nothing_received("twist_topic", config.twist_topic)
+            missing = replace(missing, status=Status.NO_FOOTPRINT)
+            return prefixed("twist_topic", self._jump or missing)
+        use = use_of(
+            self.twist,
+            Timeout(config.twist_timeout, Status.STALE_FOOTPRINT),
+            at,
+            lambda message: twist_of(message, config, self._transforms),
+        )
+        made = use.made
+        return prefixed("twist_topic", made) if isinstance(made, Fault) else made
+
+    def _use(
+        self, source: SourceConfig, inbox: Inbox[Obstacles, Part], at: Instant
+    ) -> Use[Obstacles, Part]:
+        """Return the message of a sender of obstacles that is used."""
+        return use_of(
+            inbox,
+            source_timeout(source),
+            at,
+            lambda message: part_of(
+                message, source, inbox.name, self._config, self._transforms, at.now
+            ),
+        )
+
+    def _usable_parts(self, at: Instant) -> tuple[list[Part], tuple[str, ...], Fault | None]:
+        """Return the parts to use, the names of the bad sources, and the first fault."""
+        parts: list[Part] = []
+        bad: dict[str, None] = {}  # an ordered set
+        faults: list[Fault] = []
+        for name, source in self._sources.items():
+            if source.fault is not None:
+                bad[name] = None
+                faults.append(prefixed(name, source.fault))
+            elif not source.inboxes:
+                bad[name] = None
+                if source.config.required:
+                    missing = self._nothing_received(name, source.config.topic)
+                    faults.append(prefixed(name, self._jump or missing))
+            for inbox in source.inboxes.values():
+                made = self._use(source.config, inbox, at).made
+                if not isinstance(made, Fault):
+                    parts.append(made)
+                    continue
+                bad[name] = None
+                if not is_excused(source.config, made):
+                    faults.append(prefixed(name, made))
+        if fault := together_fault(parts, self._config):
+            faults.append(fault)
+            parts = []
+        if not parts and not faults:
+            # Each source is optional, but without any data no place is known to be free.
+            none = Fault(Status.NO_OBSTACLES, "no source has fresh data")
+            is_any = any(source.inboxes for source in self._sources.values())
+            faults.append(none if is_any else self._jump or none)
+        return parts, tuple(bad), faults[0] if faults else None
+
+    def _nothing_received(self, name: str, topic: str) -> Fault:
+        topic = self._topics.get(name, topic)
+        return Fault(Status.NO_OBSTACLES, f"no message received on the topic '{topic}'")
+
+    # ---- reports
+
+    def reports(self, at: Instant) -> list[Report]:
+        """Return the state of each sender, the footprint first."""
+        present = self.present(at)
+        choice, twist = present.choice, present.twist
+        used = choice.message or self.footprint.last
+        points = used.data.points if used and used.data else ()
+        reports = [_report("footprint", self.footprint, used, choice.fault, at, len(points))]
+        if twist is not None:
+            fault = twist if isinstance(twist, Fault) else None
+            excused = not self._config.speed_footprints
+            last = self.twist.last
+            reports.append(_report("twist_topic", self.twist, last, fault, at, 0, excused))
+        for name, source in self._sources.items():
+            for inbox in source.inboxes.values():
+                use = self._use(source.config, inbox, at)
+                count = len(use.message.data or ())
+                excused = is_excused(source.config, use.fault)
+                reports.append(_report(name, inbox, use.message, use.fault, at, count, excused))
+            if source.fault is not None:
+                reports.append(Report(name, "", source.fault))
+            elif not source.inboxes:
+                missing = self._nothing_received(name, source.config.topic)
+                reports.append(Report(name, "", missing, not source.config.required))
+        return reports
+
+
+def _no_choice(twist: Fault | None) -> Choice:
+    """Return the choice if no footprint can be selected by the twist."""
+    fault = twist or Fault(Status.NO_FOOTPRINT, "the twist is not known")
+    text = f"footprint: none can be selected by speed: {fault.message}"
+    return Choice(fault=Fault(fault.status, f"{text}; a request can name a footprint"))
+
+
+def _report(
+    source: str,
+    inbox: Inbox[Data, Made],
+    used: Message[Data, Made] | None,
+    fault: Fault | None,
+    at: Instant,
+    count: int,
+    excused: bool = False,
+) -> Report:
+    """Return the report of a sender; `used` is the message that is used, or the last one."""
+    if used is None:
+        return Report(source, "", fault, excused)
+    age = (at.now - used.stamp) * 1e-9
+    return Report(source, inbox.name, fault, excused, age, count, inbox.count, inbox.dropped)
