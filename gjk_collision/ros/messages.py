@@ -32,11 +32,12 @@ from ..server.answers import (
     StateAnswer,
     unknown,
 )
+from ..server.compose import Placed, in_check_frame
 from ..server.dispatch import Found
 from ..server.mirrored import obstacle_fields
 from ..server.obstacles import Obstacles
 from ..server.server import Heartbeat
-from ..server.snapshot import Fault, Placed, Snapshot, in_check_frame
+from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status
 
 __all__ = [

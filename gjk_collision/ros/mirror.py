@@ -13,21 +13,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from gjk_collision.msg import CollisionState, Snapshot
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
 from .. import _core
 from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
 from ..errors import InputError
-from ..results import GradientResult
 from ..server import fields, questions
 from ..server.answers import (
     Answer,
@@ -42,15 +39,17 @@ from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.snapshot import Fault
 from ..verdict import Status
 from .client import footprint_name, poses_mode, selected_footprints
+from .node_beside import node_beside
 from .quality import SNAPSHOT_QOS
 from .replies import (
     CollideReply,
     DistanceReply,
+    GradientReply,
     Info,
     NearestFreeReply,
     PathReply,
     PosesReply,
-    Reply,
+    gradient_reply,
     nearest_free_reply,
     path_reply,
     poses_reply,
@@ -68,15 +67,6 @@ WAKE_UP = 0.1
 Found = TypeVar("Found")
 
 _CLOSED = Fault(Status.NOT_ACTIVE, "the mirror is closed")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class GradientReply(Reply, GradientResult):
-    """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
-
-    If the reason for UNKNOWN concerns the whole question and not a single pose, all values are NaN
-    and all ids are -1.
-    """
 
 
 class CollisionMirror:
@@ -117,7 +107,7 @@ class CollisionMirror:
         self._thread: threading.Thread | None = None
         self._is_closed = False
         if own_thread:
-            node = _node_beside(node)
+            node = node_beside(node)
         self._node, self._clock = node, node.get_clock()
         # Subscribe to raw messages, to read the times before a message is decoded.
         self._inputs = [
@@ -520,13 +510,7 @@ class CollisionMirror:
             k=k,
             at=at,
         )
-        result = reply.gradients
-        if result is None:
-            result = _no_gradients(len(reply.verdicts), k, reply.status)
-        return GradientReply(
-            **{name: getattr(reply, name) for name in Reply.__dataclass_fields__},
-            **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
-        )
+        return gradient_reply(reply, k)
 
     def _ask(
         self,
@@ -561,24 +545,6 @@ class CollisionMirror:
 
 def _fault_from(found: tuple[int, str] | None) -> Fault | None:
     return None if found is None else Fault(Status(found[0]), found[1])
-
-
-def _node_beside(node: Node) -> Node:
-    """Return a node with the clock and the namespace of another one, without services."""
-    values = {
-        "use_sim_time": node.get_parameter("use_sim_time").value,
-        "start_type_description_service": False,
-    }
-    name = f"{node.get_name()}_mirror"
-    return Node(
-        name,
-        context=node.context,
-        # The command line may name all nodes of the process.
-        cli_args=["--ros-args", "-r", f"__node:={name}"],
-        namespace=node.get_namespace(),
-        parameter_overrides=[Parameter(each, value=value) for each, value in values.items()],
-        start_parameter_services=False,
-    )
 
 
 @dataclass(slots=True)
@@ -641,15 +607,3 @@ class _Question:
             "info": Info._of(info),
             "round_trip": seconds,
         }
-
-
-def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
-    return GradientResult(
-        distances=np.full((rows, k), nan),
-        lower_bounds=np.full((rows, k), nan),
-        gradients=np.full((rows, k, 3), nan),
-        rates=np.full((rows, k), nan),
-        ids=np.full((rows, k), -1),
-        smooth=np.zeros((rows, k), bool),
-        statuses=np.full(rows, status, np.uint16),
-    )

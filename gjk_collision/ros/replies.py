@@ -179,6 +179,15 @@ class PathReply(Reply, PathResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class GradientReply(Reply, GradientResult):
+    """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
+
+    If the reason for UNKNOWN concerns the whole question and not a single pose, all values are NaN
+    and all ids are -1.
+    """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NearestFreeReply(Reply):
     """Reply of `~/nearest_free`.
 
@@ -304,6 +313,29 @@ def nearest_free_reply(common: dict[str, Any], reply: Any) -> NearestFreeReply:
         pose=free if is_free else None,
         shift=reply.shift if is_free else np.nan,
         turn=reply.turn if is_free else np.nan,
+    )
+
+
+def gradient_reply(reply: PosesReply, k: int) -> GradientReply:
+    """Return the derivatives in a reply, for k obstacles at each pose."""
+    result = reply.gradients
+    if result is None:
+        result = _no_gradients(len(reply.verdicts), k, reply.status)
+    return GradientReply(
+        **{name: getattr(reply, name) for name in Reply.__dataclass_fields__},
+        **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
+    )
+
+
+def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
+    return GradientResult(
+        distances=np.full((rows, k), np.nan),
+        lower_bounds=np.full((rows, k), np.nan),
+        gradients=np.full((rows, k, 3), np.nan),
+        rates=np.full((rows, k), np.nan),
+        ids=np.full((rows, k), -1),
+        smooth=np.zeros((rows, k), bool),
+        statuses=np.full(rows, status, np.uint16),
     )
 
 

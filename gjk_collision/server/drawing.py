@@ -12,8 +12,9 @@ from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
 from .answers import StateAnswer
+from .compose import Placed
 from .frames import Pose
-from .snapshot import Placed, Snapshot
+from .snapshot import Snapshot
 
 __all__ = ["marker_array"]
 
@@ -67,7 +68,6 @@ def marker_array(
     markers = [make("Marker", header=header, action=DELETEALL)]
 
     def add(name: str, kind: int, verdict: Verdict, size: float, at: Any, **fields: Any) -> None:
-        upright = make("Quaternion", w=1.0)
         marker = make(
             "Marker",
             header=header,
@@ -75,7 +75,7 @@ def marker_array(
             id=len(markers),
             type=kind,
             action=ADD,
-            pose=make("Pose", position=at, orientation=upright),
+            pose=make("Pose", position=at, orientation=make("Quaternion", w=1.0)),
             scale=make("Vector3", x=size, z=size),
             color=colours[verdict],
             lifetime=make("Duration", sec=LIFETIME),

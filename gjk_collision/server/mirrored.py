@@ -12,13 +12,9 @@ import numpy as np
 
 from ..verdict import Status
 from .answers import unknown
+from .compose import Placed, in_check_frame
 from .obstacles import Obstacles
-from .snapshot import (
-    Fault,
-    Placed,
-    Snapshot,
-    in_check_frame,
-)
+from .snapshot import Fault, Snapshot
 
 __all__ = ["described", "obstacle_fields"]
 

@@ -19,12 +19,14 @@ from ..region import OUTSIDE
 from ..verdict import Status
 from . import lookup
 from .boundary import region_of
+from .compose import Placed, compose_scene
 from .config import Config, SourceConfig
+from .footprints import outline
 from .frames import FrameError, Pose, TransformSource
 from .freshness import AwaitedTransform
 from .inbox import Message
 from .obstacles import Footprint, Obstacles
-from .snapshot import Fault, Placed, compose_scene, outline
+from .snapshot import Fault
 from .twist import Twist
 
 __all__ = [

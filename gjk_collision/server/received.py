@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..geometry import Shape
 from ..verdict import Status
 from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
+from .footprints import NamedFootprint, named_footprints
 from .frames import TransformSource
 from .freshness import (
     Timeout,
@@ -33,7 +34,7 @@ from .placing import (
     together_fault,
     twist_of,
 )
-from .snapshot import Fault, NamedFootprint, Report, named_footprints
+from .snapshot import Fault, Report
 from .twist import Twist, footprint_at
 
 __all__ = ["Choice", "Present", "Received"]

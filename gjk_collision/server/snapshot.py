@@ -4,42 +4,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import inf, nan
-from typing import Any
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
 from ..errors import InputError
-from ..geometry import Shape, outlined
-from ..region import Region
+from ..geometry import Shape
 from ..scene import Scene
 from ..verdict import Status
-from .boundary import region_of
-from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
-from .frames import Pose
-from .obstacles import Obstacles
+from .compose import Placed
+from .config import Config
+from .footprints import NamedFootprint
 from .twist import Twist
 
-__all__ = [
-    "Expiry",
-    "Fault",
-    "NamedFootprint",
-    "Placed",
-    "Report",
-    "Snapshot",
-    "compose_scene",
-    "configured_footprint",
-    "configured_outline",
-    "empty_snapshot",
-    "in_check_frame",
-    "named_footprints",
-    "outline",
-    "placed_ways",
-    "placing_errors",
-    "sums_rounded_up",
-]
+__all__ = ["Expiry", "Fault", "Report", "Snapshot", "empty_snapshot"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -73,25 +53,6 @@ class Expiry:
     stamp: int
     timeout: float
     receipt_age: int
-
-
-@dataclass(frozen=True, slots=True)
-class NamedFootprint:
-    """A footprint from the parameters.
-
-    Attributes
-    ----------
-    name : str
-        Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`.
-    shape : Shape
-        The footprint with the directional margins, in the base frame.
-    outline : (n, 2) float64
-        Its points, without the directional margins [m].
-    """
-
-    name: str
-    shape: Shape
-    outline: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +133,7 @@ class Snapshot:
     bad_sources: tuple[str, ...]
     epoch: int
     spans: tuple[tuple[int, str], ...]
-    parts: tuple["Placed", ...] = ()
+    parts: tuple[Placed, ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
     footprint_names: tuple[str, ...] = ()
@@ -186,7 +147,7 @@ class Snapshot:
     origin: "Snapshot | None" = None
     among: tuple["Snapshot", ...] = ()
     # The result of `cores`. A copy with other values has its own.
-    _cores: list[_core.Snapshot] = field(
+    _cores: list[tuple[_core.Snapshot, ...]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
 
@@ -285,27 +246,28 @@ class Snapshot:
         """
         return self.cores()[0].known_until(stamp)
 
-    def cores(self) -> list[_core.Snapshot]:
+    def cores(self) -> tuple[_core.Snapshot, ...]:
         """Return the snapshot for the rules of the kernel, with each footprint of the request."""
-        if not self._cores:
-            for each in self.among or (self,):
-                config, fault, shape = each.config, each.fault, each.footprint
-                core = _core.Snapshot(
-                    scene=each.scene._core,
-                    footprint=None if shape is None else shape._core,
-                    stamp=each.stamp,
-                    epoch=each.epoch,
-                    horizon=config.prediction_horizon,
-                    safety_margin=config.safety_margin,
-                    toi_tolerance=config.toi_tolerance,
-                    max_poses=config.max_poses,
-                    fault=None if fault is None else (int(fault.status), fault.message),
-                    ids=each.scene.ids.tolist(),
-                    senders=list(each.spans),
-                    region_source=each.region_source,
-                )
-                self._cores.append(core)
-        return self._cores
+        if not self._cores:  # several threads may compute it at the same time; the first one stays
+            self._cores.append(tuple(each._only_core() for each in self.among or (self,)))
+        return self._cores[0]
+
+    def _only_core(self) -> "_core.Snapshot":
+        config, fault, shape = self.config, self.fault, self.footprint
+        return _core.Snapshot(
+            scene=self.scene._core,
+            footprint=None if shape is None else shape._core,
+            stamp=self.stamp,
+            epoch=self.epoch,
+            horizon=config.prediction_horizon,
+            safety_margin=config.safety_margin,
+            toi_tolerance=config.toi_tolerance,
+            max_poses=config.max_poses,
+            fault=None if fault is None else (int(fault.status), fault.message),
+            ids=self.scene.ids.tolist(),
+            senders=list(self.spans),
+            region_source=self.region_source,
+        )
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
@@ -318,84 +280,6 @@ class Snapshot:
             origin=None,
             among=tuple(each.invalidated(fault) for each in self.among),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The obstacles of one sender, and where they are.
-
-    Attributes
-    ----------
-    obstacles : Obstacles
-        The obstacles, without the outlines of a region.
-    pose : Pose
-        Pose of their frame in the check frame.
-    inflation : float
-        Length that is added to each radius [m].
-    is_static : bool
-        Whether the obstacles never move, and their stamp has no meaning.
-    region : Region or None
-        The region of this sender in the check frame, with the inflation.
-    received : Obstacles or None
-        The list as received, if it has outlines of a region; else None.
-    """
-
-    obstacles: Obstacles
-    pose: Pose
-    inflation: float
-    is_static: bool = False
-    region: Region | None = None
-    received: Obstacles | None = None
-    _placed: dict[tuple[Any, ...], _core.PlacedObstacles] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    def core(self, config: Config) -> _core.PlacedObstacles:
-        """Return the obstacles in the check frame, as a scene needs them.
-
-        They are computed once for the policies and the horizon of the parameters.
-        """
-        key = config.concave_policy, config.prediction_policy, config.prediction_horizon
-        if key not in self._placed:
-            data, (paths, errors) = self.obstacles, placed_ways(self, config)
-            radius = sums_rounded_up(_or_zeros(data.radius, len(data)), self.inflation)
-            reported = _core.Reported(
-                _velocities(self),
-                np.empty(0),
-                data.path_offsets if len(data.path_times) else np.empty(0, np.uint32),
-                data.path_times,
-                paths,
-                data.margins,
-                data.margin_rates,
-                getattr(_core.PredictionPolicy, config.prediction_policy),
-                config.prediction_horizon,
-                0.0,
-            )
-            self._placed.clear()
-            self._placed[key] = _core.PlacedObstacles(
-                data.parts(config.concave_policy),
-                sums_rounded_up(radius, errors),
-                _poses(self) if self.pose != Pose() or len(data.poses) else np.empty(0),
-                reported,
-            )
-        return self._placed[key]
-
-    @classmethod
-    def of(
-        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
-    ) -> "Placed":
-        """Divide a list into its obstacles and its region.
-
-        Raises
-        ------
-        InputError
-            The region is not valid.
-        """
-        if not received.has_region:
-            return cls(received, pose, inflation, is_static)
-        region = region_of(received, pose, inflation)
-        solid = received.with_kinds(hulls=False)
-        return cls(solid, pose, inflation, is_static, region, received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,238 +319,3 @@ class Report:
 def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return a snapshot without data for a time [ns], with the reason."""
     return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
-
-
-def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
-    """Build one scene from the obstacles of several senders, in their order.
-
-    Parameters
-    ----------
-    parts : sequence of Placed
-        The obstacles of each sender.
-    config : Config
-        Parameters of the server; the concave and prediction policies and the horizon are used.
-    epoch : int
-        Time zero of the scene [ns]. Seconds since 1970 would be too coarse in a double.
-
-    Raises
-    ------
-    InputError
-        A shape or a pose is not valid; the index is that in its message.
-    """
-    regions = [part.region for part in parts if part.region is not None]
-    if len(regions) > 1:
-        raise ValueError("at most one sender may have a region")
-    inside = regions[0] if regions else None
-    used = [part for part in parts if len(part.obstacles)]
-    if not used:
-        return Scene([], inside=inside)
-    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
-    latest = max(map(abs, stamps)) + config.prediction_horizon
-    return Scene._composed(
-        [part.core(config) for part in used],
-        stamps,
-        np.concatenate([part.obstacles.ids for part in used]),
-        inside,
-        config.prediction_policy,
-        config.prediction_horizon,
-        # The conversions of stamps and of query times have a few rounding errors each.
-        2.0**-50 * (latest + 1.0),
-    )
-
-
-def in_check_frame(part: Placed, config: Config) -> Obstacles:
-    """Return the obstacles of one sender in the check frame, without a region.
-
-    The inflation and the rounding errors of the transform are added to the radii. With the
-    identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
-    """
-    data, place = part.obstacles, part.pose
-    radius, poses, velocities = data.radius, data.poses, data.velocities
-    paths, errors = placed_ways(part, config)
-    if part.inflation > 0.0 or place != Pose():
-        radius = sums_rounded_up(_or_zeros(radius, len(data)), part.inflation)
-        radius = sums_rounded_up(radius, errors)
-    if place != Pose():
-        poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
-    if part.is_static:
-        velocities = _velocities(part).ravel()
-    return replace(
-        data,
-        frame=config.check_frame,
-        radius=radius,
-        poses=poses,
-        velocities=velocities,
-        path_poses=paths.ravel(),
-    )
-
-
-def placing_errors(part: Placed, config: Config) -> Floats:
-    """Return a bound of the transform's error for each obstacle (n,) [m].
-
-    This is its rounding error, and the error of a frame that is tilted.
-
-    No point of the obstacle is farther than this from its exact place, at its pose and at all
-    predicted poses until the prediction horizon. It is 0 for data in the check frame.
-    """
-    return placed_ways(part, config)[1]
-
-
-def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
-    """Return the predicted poses in the check frame, and the errors of `placing_errors`.
-
-    Notes
-    -----
-    Let e be a bound of the errors of two consecutive poses. A place is interpolated at a fraction
-    s of the way between them. Its error is at most e for s in [0, 1], and at most (1 + 2 s) e if
-    the last segment is extrapolated beyond its end.
-    """
-    data, frame = part.obstacles, part.pose
-    count, paths = len(data), data.path_poses.reshape(-1, 3)
-    if frame == Pose():
-        return paths, np.zeros(count)
-    sizes = np.append(np.abs(data.xy.reshape(-1, 2)).sum(axis=1), 0.0)
-    reaches = np.maximum.reduceat(sizes, data.offsets[:-1].astype(np.int64))
-    own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((count, 3))
-    errors = frame.compose_error(own, reaches) + frame.tilt_error(0.0, data.height)
-    if len(paths):
-        ends = data.path_offsets.astype(np.int64)
-        counts = np.diff(ends)
-        owner = np.repeat(np.arange(count), counts)
-        # A path begins at the obstacle's pose.
-        rows = np.insert(paths, ends[:-1], own, axis=0)
-        begins = np.insert(np.zeros(len(paths), bool), ends[:-1], True)
-        reaches_of = np.insert(reaches[owner], ends[:-1], reaches)
-        ways, at = frame.compose_paths(rows, reaches_of, begins)
-        paths = ways[~begins]
-        np.maximum.at(errors, owner, at[~begins])
-        if config.prediction_policy == "constant_velocity":
-            times = np.insert(data.path_times, ends[:-1], 0.0)
-            last = ends[1:] + np.arange(count)
-            stretch = times[last] - times[np.maximum(last - 1, 0)]
-            goes_on = (counts > 0) & (stretch > 0.0)
-            share = config.prediction_horizon / np.where(goes_on, stretch, 1.0)
-            errors *= np.where(goes_on, 1.0 + 2.0 * share, 1.0)
-    if len(data.velocities):
-        speeds = frame.turn_error(data.velocities.reshape(-1, 3))
-        errors += config.prediction_horizon * speeds
-    return paths, errors * (1.0 + 2.0**-40)
-
-
-def configured_footprint(
-    config: Config, footprint: Config | FootprintConfig | None = None
-) -> Shape | None:
-    """Return the configured footprint with the directional margins; None: not configured.
-
-    Parameters
-    ----------
-    config : Config
-        Parameters of the server.
-    footprint : FootprintConfig, optional
-        A named footprint. Default: the parameter ``footprint`` or ``robot_radius`` of `config`.
-
-    Raises
-    ------
-    InputError
-        The configured outline is not a valid shape.
-    """
-    own = footprint or config
-    if own.footprint:
-        return outline(np.reshape(own.footprint, (-1, 2)), config)
-    if own.robot_radius > 0.0:
-        return _with_margins(Shape.circle(own.robot_radius), config)
-    return None
-
-
-def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
-    """Return all configured footprints, the default one last.
-
-    Raises
-    ------
-    InputError
-        A configured outline is not a valid shape. The message names the parameter.
-    """
-    found = []
-    owners: list[tuple[str, Config | FootprintConfig]]
-    owners = [*((each.name, each) for each in config.footprints), ("", config)]
-    for name, own in owners:
-        try:
-            shape, points = configured_footprint(config, own), configured_outline(own)
-        except InputError as error:
-            if not name:
-                raise
-            rule = f"is not a footprint: {error}"
-            raise InputError(error.status, f"{name}.footprint", None, rule) from error
-        if shape is not None and points is not None:
-            found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
-    return tuple(found)
-
-
-def configured_outline(config: Config | FootprintConfig) -> Floats | None:
-    """Return the points of the configured footprint (n, 2) [m], without margins."""
-    if config.footprint:
-        return np.reshape(config.footprint, (-1, 2))
-    return np.zeros((1, 2)) if config.robot_radius > 0.0 else None
-
-
-def outline(points: Floats, config: Config) -> Shape:
-    """Return the shape of the vehicle with this outline and the directional margins.
-
-    Parameters
-    ----------
-    points : (n, 2) float64
-        Outline in the base frame [m].
-    config : Config
-        Parameters of the server; `concave_policy` and the directional margins are used.
-
-    Raises
-    ------
-    InputError
-        The outline is not a valid shape, has too many points, or is concave and the policy is
-        'reject'.
-    """
-    if len(points) > config.max_points_per_obstacle:
-        limit = config.max_points_per_obstacle
-        rule = f"must have at most {limit} points (max_points_per_obstacle)"
-        raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
-    return _with_margins(outlined(points, config.concave_policy), config)
-
-
-def _with_margins(shape: Shape, config: Config) -> Shape:
-    """Return a shape that is grown by the directional margins."""
-    sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
-    return shape.padded(*sides) if any(sides) else shape
-
-
-def _poses(part: Placed) -> Floats:
-    own = part.obstacles.poses
-    if len(own):
-        return part.pose.compose(own.reshape(-1, 3))
-    return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
-
-
-def _velocities(part: Placed) -> Floats:
-    own = part.obstacles.velocities.reshape(-1, 3)
-    if part.is_static:
-        return np.zeros((len(part.obstacles), 3))
-    if not len(own):
-        return np.full((len(part.obstacles), 3), nan)
-    return part.pose.turn(own)
-
-
-def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
-    return values if len(values) else np.zeros(length, values.dtype)
-
-
-def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
-    """Return `values + more`. If a sum is not a double, it is rounded up.
-
-    Notes
-    -----
-    The rounding error of a sum is computed exactly (Knuth's two-sum).
-    """
-    sums = values + more
-    rest = sums - values
-    errors = (values - (sums - rest)) + (more - rest)
-    rounded: Floats = np.where(errors > 0.0, np.nextafter(sums, inf), sums)
-    return rounded

@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..verdict import Verdict
+from .compose import Placed, placing_errors, sums_rounded_up
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
 from .request_poses import place
-from .snapshot import Placed, Snapshot, placing_errors, sums_rounded_up
+from .snapshot import Snapshot
 
 __all__ = ["total_margin", "verdict_error"]
 

@@ -27,6 +27,7 @@ from typing import Any
 from ..errors import InputError
 from ..scene import Scene
 from ..verdict import Status
+from .compose import compose_scene
 from .config import Config
 from .frames import SameFrameOnly, TransformSource
 from .freshness import age_fault, footprint_timeout, prefixed, source_timeout
@@ -34,7 +35,7 @@ from .inbox import Instant, Message
 from .obstacles import Footprint, Obstacles
 from .placing import Part, check_places
 from .received import Choice, Present, Received
-from .snapshot import Expiry, Fault, Report, Snapshot, compose_scene, empty_snapshot
+from .snapshot import Expiry, Fault, Report, Snapshot, empty_snapshot
 from .twist import Twist
 
 __all__ = ["Footprint", "World"]

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -177,12 +178,13 @@ py::object gradients_of(const KnownSnapshot& known, const PosesAnswer& found, st
 }
 
 // `snapshots`: the same data with each footprint of the request.
-py::tuple check_poses_of(const std::vector<const KnownSnapshot*>& snapshots, const Doubles& poses,
-                         const Doubles& times, const Doubles& errors, const Integers& which,
-                         const Integers& group_offsets, std::int64_t stamp, double margin, int mode,
-                         bool stop_at_first, std::size_t k, const Budget& budget) {
+py::tuple check_poses_of(const std::vector<std::shared_ptr<KnownSnapshot>>& snapshots,
+                         const Doubles& poses, const Doubles& times, const Doubles& errors,
+                         const Integers& which, const Integers& group_offsets, std::int64_t stamp,
+                         double margin, int mode, bool stop_at_first, std::size_t k,
+                         const Budget& budget) {
   std::vector<Snapshot> views;
-  for (const KnownSnapshot* const each : snapshots) views.push_back(each->view);
+  for (const std::shared_ptr<KnownSnapshot>& each : snapshots) views.push_back(each->view);
   if (views.empty()) throw py::value_error("snapshots: at least one");
   const PosesRequest request{.poses = view(poses),
                              .times = view(times),
@@ -319,7 +321,8 @@ void bind_rules(py::module_& module) {
       .def(py::init(&new_budget), py::arg("is_late") = py::none(), py::kw_only(),
            py::arg("chunk_time") = Budget().chunk_time, py::arg("first_chunk") = 0,
            py::arg("search_time") = Budget().search_time);
-  py::class_<KnownSnapshot>(module, "Snapshot", "Footprint and obstacles at one time.")
+  py::class_<KnownSnapshot, std::shared_ptr<KnownSnapshot>>(module, "Snapshot",
+                                                            "Footprint and obstacles at one time.")
       .def(py::init(&known_snapshot), py::kw_only(), py::arg("scene"), py::arg("footprint"),
            py::arg("stamp"), py::arg("epoch"), py::arg("horizon"), py::arg("safety_margin"),
            py::arg("toi_tolerance"), py::arg("max_poses"), py::arg("fault"), py::arg("ids"),

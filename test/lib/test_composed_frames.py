@@ -20,10 +20,11 @@ from test_world import STEADY0, T0
 
 from gjk_collision import Motion
 from gjk_collision.server import questions
+from gjk_collision.server.compose import Placed, placing_errors
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Placed, Snapshot, placing_errors
+from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict

@@ -15,11 +15,12 @@ from test_world import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
 from gjk_collision.server import questions
+from gjk_collision.server.compose import sums_rounded_up
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.questions import check_path
-from gjk_collision.server.snapshot import Snapshot, sums_rounded_up
+from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.verification import total_margin
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict

@@ -18,10 +18,11 @@ from test_world import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
 from gjk_collision.server import questions
+from gjk_collision.server.compose import Placed, placing_errors
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Placed, Snapshot, empty_snapshot, placing_errors
+from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The footprints of the vehicle: those of the parameters, and those made of an outline."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..geometry import Shape, outlined
+from ..verdict import Status
+from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
+
+__all__ = [
+    "NamedFootprint",
+    "configured_footprint",
+    "configured_outline",
+    "named_footprints",
+    "outline",
+]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFootprint:
+    """A footprint from the parameters.
+
+    Attributes
+    ----------
+    name : str
+        Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`.
+    shape : Shape
+        The footprint with the directional margins, in the base frame.
+    outline : (n, 2) float64
+        Its points, without the directional margins [m].
+    """
+
+    name: str
+    shape: Shape
+    outline: Floats
+
+
+def configured_footprint(
+    config: Config, footprint: Config | FootprintConfig | None = None
+) -> Shape | None:
+    """Return the configured footprint with the directional margins; None: not configured.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters of the server.
+    footprint : FootprintConfig, optional
+        A named footprint. Default: the parameter ``footprint`` or ``robot_radius`` of `config`.
+
+    Raises
+    ------
+    InputError
+        The configured outline is not a valid shape.
+    """
+    own = footprint or config
+    if own.footprint:
+        return outline(np.reshape(own.footprint, (-1, 2)), config)
+    if own.robot_radius > 0.0:
+        return _with_margins(Shape.circle(own.robot_radius), config)
+    return None
+
+
+def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
+    """Return all configured footprints, the default one last.
+
+    Raises
+    ------
+    InputError
+        A configured outline is not a valid shape. The message names the parameter.
+    """
+    found = []
+    owners: list[tuple[str, Config | FootprintConfig]]
+    owners = [*((each.name, each) for each in config.footprints), ("", config)]
+    for name, own in owners:
+        try:
+            shape, points = configured_footprint(config, own), configured_outline(own)
+        except InputError as error:
+            if not name:
+                raise
+            rule = f"is not a footprint: {error}"
+            raise InputError(error.status, f"{name}.footprint", None, rule) from error
+        if shape is not None and points is not None:
+            found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
+    return tuple(found)
+
+
+def configured_outline(config: Config | FootprintConfig) -> Floats | None:
+    """Return the points of the configured footprint (n, 2) [m], without margins."""
+    if config.footprint:
+        return np.reshape(config.footprint, (-1, 2))
+    return np.zeros((1, 2)) if config.robot_radius > 0.0 else None
+
+
+def outline(points: Floats, config: Config) -> Shape:
+    """Return the shape of the vehicle with this outline and the directional margins.
+
+    Parameters
+    ----------
+    points : (n, 2) float64
+        Outline in the base frame [m].
+    config : Config
+        Parameters of the server; `concave_policy` and the directional margins are used.
+
+    Raises
+    ------
+    InputError
+        The outline is not a valid shape, has too many points, or is concave and the policy is
+        'reject'.
+    """
+    if len(points) > config.max_points_per_obstacle:
+        limit = config.max_points_per_obstacle
+        rule = f"must have at most {limit} points (max_points_per_obstacle)"
+        raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
+    return _with_margins(outlined(points, config.concave_policy), config)
+
+
+def _with_margins(shape: Shape, config: Config) -> Shape:
+    """Return a shape that is grown by the directional margins."""
+    sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
+    return shape.padded(*sides) if any(sides) else shape
