@@ -19,7 +19,7 @@ from ..region import OUTSIDE
 from ..verdict import Status
 from . import lookup
 from .boundary import region_of
-from .compose import Placed, compose_scene
+from .compose import Placed
 from .config import Config, SourceConfig
 from .footprints import outline
 from .frames import FrameError, Pose, TransformSource
@@ -265,8 +265,8 @@ def _fault_at(
     """
     whole = obstacles.with_kinds(hulls=True)
     try:
-        placed = Placed(whole, pose, source.inflation, source.static)
-        compose_scene([placed], config, obstacles.stamp)
+        if len(whole):
+            Placed(whole, pose, source.inflation, source.static).core(config)
         region_of(obstacles, pose, source.inflation)
     except InputError as error:
         return Fault(error.status, str(error))
