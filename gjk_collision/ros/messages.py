@@ -34,10 +34,10 @@ from ..server.answers import (
 )
 from ..server.compose import Placed, in_check_frame
 from ..server.dispatch import Found
-from ..server.mirrored import obstacle_fields
 from ..server.obstacles import Obstacles
 from ..server.server import Heartbeat
 from ..server.snapshot import Fault, Snapshot
+from ..server.snapshot_message import obstacle_fields
 from ..verdict import Status
 
 __all__ = [

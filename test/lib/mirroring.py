@@ -19,9 +19,9 @@ from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.snapshot_message import described
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status
 

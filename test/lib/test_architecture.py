@@ -44,7 +44,7 @@ LAYERS = (
         "server.world",
         "server.questions",
         "server.verification",
-        "server.mirrored",
+        "server.snapshot_message",
         "server.drawing",
         "server.exchange",
     ),

@@ -22,9 +22,9 @@ from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.snapshot_message import described
 from gjk_collision.verdict import Status, Verdict
 
 SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))

@@ -9,8 +9,8 @@ import numpy as np
 
 from gjk_collision import Status, _core
 from gjk_collision.server.config import Config
-from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot_message import described
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World
 

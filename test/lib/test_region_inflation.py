@@ -29,9 +29,9 @@ from gjk_collision.server import questions
 from gjk_collision.server.boundary import region_of
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
 from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.snapshot_message import described
 from gjk_collision.verdict import Verdict
 
 CASES = int(os.environ.get("GJK_CASES", "400"))

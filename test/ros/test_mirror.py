@@ -32,10 +32,10 @@ from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.mirrored import described, obstacle_fields
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.publication import _key
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
+from gjk_collision.server.snapshot_message import described, obstacle_fields
 from gjk_collision.verdict import Status, Verdict
 
 Start = Callable[..., tuple[Server, Bench]]
