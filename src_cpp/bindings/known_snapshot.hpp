@@ -14,9 +14,9 @@ namespace gjk::bindings {
 
 struct KnownSnapshot {
   Snapshot view;
-  std::function<std::int64_t(std::int64_t)> id_of;       // id of an obstacle; -1: none
-  std::function<std::string(std::int64_t)> source_of;    // its sender; "": none
-  py::object owner;                                      // of what the view points to
+  std::function<std::int64_t(std::int64_t)> id_of;     // id of an obstacle; -1: none
+  std::function<std::string(std::int64_t)> source_of;  // its sender; "": none
+  py::object owner;                                    // of what the view points to
 
   // Bound of the distance of a vertex of the footprint from its origin (m); 0: not known.
   double reach() const;

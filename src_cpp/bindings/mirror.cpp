@@ -194,8 +194,8 @@ Mirror::Content read(const py::handle& message) {
 }
 
 Mirror::Asked ask(Mirror& mirror, const std::vector<std::string>& footprints, std::int64_t at,
-                  std::uint64_t required, const std::optional<std::string>& frame,
-                  std::int64_t now, std::int64_t steady) {
+                  std::uint64_t required, const std::optional<std::string>& frame, std::int64_t now,
+                  std::int64_t steady) {
   return mirror.ask(footprints, at, required, frame ? &*frame : nullptr, {now, steady});
 }
 
@@ -204,8 +204,10 @@ std::vector<KnownSnapshot> snapshots_of(const Mirror::Asked& asked) {
   const auto shared = std::make_shared<const Mirror::Asked>(asked);
   std::vector<KnownSnapshot> found;
   for (const Snapshot& view : shared->views()) {
-    found.push_back({view, [shared](std::int64_t index) { return shared->id_of(index); },
-                     [shared](std::int64_t index) { return shared->source_of(index); }, {}});
+    found.push_back({view,
+                     [shared](std::int64_t index) { return shared->id_of(index); },
+                     [shared](std::int64_t index) { return shared->source_of(index); },
+                     {}});
   }
   return found;
 }
@@ -218,7 +220,7 @@ std::optional<std::pair<int, std::string>> pair_of(const std::optional<Fault>& f
 
 }  // namespace
 
-void bind_mirror(py::module_& module) {
+void bind_mirror(const py::module_& module) {
   py::class_<Mirror::Content>(module, "MirrorContent", "A message on ~/snapshot that was read.")
       .def_property_readonly("error", [](const Mirror::Content& content) {
         return content.issue ? text_of(content.issue) : std::string();
@@ -226,8 +228,8 @@ void bind_mirror(py::module_& module) {
   py::class_<Mirror::Asked>(module, "MirrorAsked", "A question to a mirror: the data for it.")
       .def_property_readonly("snapshot_id", &Mirror::Asked::id)
       .def_property_readonly("at", [](const Mirror::Asked& asked) { return asked.view().stamp; })
-      .def_property_readonly(
-          "fault", [](const Mirror::Asked& asked) { return pair_of(asked.view().fault); })
+      .def_property_readonly("fault",
+                             [](const Mirror::Asked& asked) { return pair_of(asked.view().fault); })
       .def_property_readonly("snapshots", &snapshots_of)
       .def_property_readonly("footprint", &Mirror::Asked::footprint)
       .def_property_readonly("footprint_age", &Mirror::Asked::footprint_age)
@@ -247,16 +249,14 @@ void bind_mirror(py::module_& module) {
              std::int64_t earliest) {
             return mirror.receive_snapshot(content, {{now, steady}, earliest});
           },
-          py::kw_only(), py::arg("content"), py::arg("now"), py::arg("steady"),
-          py::arg("earliest"))
+          py::kw_only(), py::arg("content"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
       .def(
           "receive_heartbeat",
           [](Mirror& mirror, const py::handle& message, std::int64_t now, std::int64_t steady,
              std::int64_t earliest) {
             mirror.receive_heartbeat(HeartbeatFields(message), {{now, steady}, earliest});
           },
-          py::kw_only(), py::arg("message"), py::arg("now"), py::arg("steady"),
-          py::arg("earliest"))
+          py::kw_only(), py::arg("message"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
       .def("ask", &ask, py::kw_only(), py::arg("footprints"), py::arg("at"), py::arg("required"),
            py::arg("frame"), py::arg("now"), py::arg("steady"))
       .def(

@@ -30,9 +30,9 @@ std::optional<Fault> fault_from(const std::optional<std::pair<int, std::string>>
   return Fault{static_cast<Status>(fault->first), fault->second};
 }
 
-KnownSnapshot known_snapshot(py::object scene, py::object footprint, std::int64_t stamp,
-                             std::int64_t epoch, double horizon, double safety_margin,
-                             double toi_tolerance, std::size_t max_poses,
+KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprint,
+                             std::int64_t stamp, std::int64_t epoch, double horizon,
+                             double safety_margin, double toi_tolerance, std::size_t max_poses,
                              const std::optional<std::pair<int, std::string>>& fault,
                              std::vector<std::int64_t> ids,
                              std::vector<std::pair<std::size_t, std::string>> senders,
@@ -61,7 +61,7 @@ KnownSnapshot known_snapshot(py::object scene, py::object footprint, std::int64_
     }
     return region;
   };
-  known.owner = py::make_tuple(std::move(scene), std::move(footprint));
+  known.owner = py::make_tuple(scene, footprint);
   return known;
 }
 

@@ -44,7 +44,9 @@ inline std::optional<Fault> fault_of(const Snapshot& snapshot) {
   return Fault{Status::no_footprint, "the footprint is not known"};
 }
 
-inline Answer unknown_footprint(const Snapshot& snapshot) { return unknown(*fault_of(snapshot)); }
+inline Answer unknown_footprint(const Snapshot& snapshot) {
+  return unknown(fault_of(snapshot).value_or(Fault{}));
+}
 
 // The answer to a refused request. A refused request has an `issue`; its answer is UNKNOWN with the
 // status and the text of the issue.

@@ -164,7 +164,7 @@ class Mirror {
   // The question may be refused, the data may have become too old, or the parameters may have
   // changed. The state of the data is said before an error of the question.
   std::optional<Fault> fault(const Asked& asked, const Clocks& clocks) {
-    std::optional<Fault> now =
+    const std::optional<Fault> now =
         validity_.check(asked.view().stamp, clocks, asked.are_named(), asked.used_.get());
     return asked.fault_ ? asked.fault_ : now;
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct ShapesRequest {
   ObstacleArrays b;
   // Index in a and index in b per pair; empty: all pairs, a in the outer loop.
   std::span<const std::int64_t> pairs{};
-  int mode = 0;  // gjk::Mode
+  int mode = 0;         // gjk::Mode
   double margin = 0.0;  // m, >= 0
 };
 
@@ -85,8 +86,8 @@ inline Issue check_pairs_request(const ShapesRequest& request, std::size_t limit
     if (pairs[k] >= 0 && pairs[k] < static_cast<std::int64_t>(size)) continue;
     return {Status::invalid_input, "pairs", static_cast<long>(k),
             std::string("must be an index in ") + "ab"[k % 2] +
-                (size == 0 ? ", which is empty" : ", 0 to " + std::to_string(size - 1)) +
-                " (got " + std::to_string(pairs[k]) + ")"};
+                (size == 0 ? ", which is empty" : ", 0 to " + std::to_string(size - 1)) + " (got " +
+                std::to_string(pairs[k]) + ")"};
   }
   return check_non_negative("margin", request.margin);
 }
@@ -112,6 +113,9 @@ class LazyShapes {
     ObstacleParts parts;
     if (Issue issue = ObstacleParts::make(one, policy_, parts)) {
       if (issue.argument == "xy") {
+        constexpr std::string_view kOnly = "obstacle 0: ";
+        if (issue.rule.starts_with(kOnly)) issue.rule.erase(0, kOnly.size());
+        issue.rule = "obstacle " + std::to_string(i) + ": " + issue.rule;
         issue.index = 2 * static_cast<long>(begin) + std::max(issue.index, 0L);
       } else {
         issue.index = static_cast<long>(i);
@@ -127,7 +131,7 @@ class LazyShapes {
   Scene scene(std::span<const std::size_t> indices) const {
     Scene scene;
     scene.reserve(indices.size());
-    for (const std::size_t i : indices) scene.add(*made_[i], poses_[i]);
+    for (const std::size_t i : indices) scene.add(made_[i].value(), poses_[i]);
     scene.build();
     return scene;
   }
@@ -201,9 +205,6 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
       is_first = false;
       issue = list.make(i);
       if (!issue) continue;
-      if (issue.argument == "xy" && issue.rule.rfind("obstacle ", 0) != 0) {
-        issue.rule = "obstacle " + std::to_string(i) + ": " + issue.rule;
-      }
       issue.argument = std::string(name) + "." + issue.argument;
       return false;
     }

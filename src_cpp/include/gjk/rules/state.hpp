@@ -51,9 +51,9 @@ inline double time_to_collision_at(const Snapshot& snapshot, const StateRequest&
   const double horizon = known_until(snapshot, 0);
   if (snapshot.fault || !request.twist || !(horizon > 0.0)) return kNaN;
   const double now = static_cast<double>(snapshot.stamp - snapshot.epoch) * 1e-9;
-  const TimeToCollision found = time_to_collision(
-      *snapshot.scene, *snapshot.footprint, request.pose, *request.twist, now,
-      {.horizon = horizon, .tolerance = kTolerance});
+  const TimeToCollision found =
+      time_to_collision(*snapshot.scene, *snapshot.footprint, request.pose, *request.twist, now,
+                        {.horizon = horizon, .tolerance = kTolerance});
   return found.status == Status::success ? found.time : kNaN;
 }
 

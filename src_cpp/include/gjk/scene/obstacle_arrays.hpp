@@ -139,8 +139,8 @@ inline Issue check_stamps(std::span<const double> times, const char* name) {
 // Checks the reported motions and margins of `count` obstacles.
 inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
   using namespace detail;
-  if (Issue issue = check_length(arrays.velocities.size(), count, 3, "velocities",
-                                 "3 values (vx, vy, wz)")) {
+  if (Issue issue =
+          check_length(arrays.velocities.size(), count, 3, "velocities", "3 values (vx, vy, wz)")) {
     return issue;
   }
   for (std::size_t i = 0; i < arrays.velocities.size(); ++i) {
@@ -149,10 +149,10 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
               "must be finite, or NaN where not known" + got(arrays.velocities[i])};
     }
   }
-  for (Issue issue : {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
-                      check_stamps(arrays.stamps, "stamps"),
-                      check_lengths(arrays.margins, count, "margins"),
-                      check_lengths(arrays.margin_rates, count, "margin_rates", "/s")}) {
+  for (Issue issue :
+       {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
+        check_stamps(arrays.stamps, "stamps"), check_lengths(arrays.margins, count, "margins"),
+        check_lengths(arrays.margin_rates, count, "margin_rates", "/s")}) {
     if (issue) return issue;
   }
   const std::span<const double> times = arrays.path_times;
@@ -166,9 +166,9 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
     return mismatch("path_offsets", "must be empty or hold " + std::to_string(count + 1) +
                                         " values" + got_size(ends.size()));
   }
-  for (Issue issue : {check_offsets(ends, times.size(), "path_offsets",
-                                    "must end at the number of path_times"),
-                      check_stamps(times, "path_times")}) {
+  for (Issue issue :
+       {check_offsets(ends, times.size(), "path_offsets", "must end at the number of path_times"),
+        check_stamps(times, "path_times")}) {
     if (issue) return issue;
   }
   for (std::size_t i = 0; i < count; ++i) {
