@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -96,13 +95,17 @@ inline Issue check_pairs_request(const ShapesRequest& request, std::size_t limit
 class LazyShapes {
  public:
   LazyShapes(const ObstacleArrays& arrays, ConcavePolicy policy)
-      : arrays_(arrays), policy_(policy), poses_(poses_of(arrays.poses)), made_(arrays.size()) {
+      : arrays_(arrays),
+        policy_(policy),
+        poses_(poses_of(arrays.poses)),
+        shapes_(arrays.size()),
+        is_made_(arrays.size()) {
     poses_.resize(arrays.size());
   }
 
   // Makes a shape; returns why it is not valid.
   Issue make(std::size_t i) {
-    if (made_[i]) return {};
+    if (is_made_[i]) return {};
     const std::size_t begin = arrays_.offsets[i];
     const std::size_t size = arrays_.offsets[i + 1] - begin;
     const std::array<std::uint32_t, 2> offsets{0, static_cast<std::uint32_t>(size)};
@@ -122,16 +125,17 @@ class LazyShapes {
       }
       return issue;
     }
-    made_[i] = parts.shape(0, arrays_.radius.empty() ? 0.0 : arrays_.radius[i]);
+    is_made_[i] = true;
+    shapes_[i] = parts.shape(0, arrays_.radius.empty() ? 0.0 : arrays_.radius[i]);
     return {};
   }
-  bool is_made(std::size_t i) const noexcept { return made_[i].has_value(); }
+  bool is_made(std::size_t i) const noexcept { return is_made_[i]; }
 
   // A scene of some of the shapes.
   Scene scene(std::span<const std::size_t> indices) const {
     Scene scene;
     scene.reserve(indices.size());
-    for (const std::size_t i : indices) scene.add(made_[i].value(), poses_[i]);
+    for (const std::size_t i : indices) scene.add(shapes_[i], poses_[i]);
     scene.build();
     return scene;
   }
@@ -140,7 +144,8 @@ class LazyShapes {
   ObstacleArrays arrays_;
   ConcavePolicy policy_;
   std::vector<Pose> poses_;
-  std::vector<std::optional<Shape>> made_;
+  std::vector<Shape> shapes_;
+  std::vector<bool> is_made_;
 };
 
 // The sorted indices of one side of some pairs. Replaces each index by its place in them.
