@@ -161,6 +161,8 @@ def check_places(parts: Sequence[Part], config: Config) -> None:
         data = part.message.data
         assert data is not None
         part.fault = _fault_at(part.pose, data, part.source, config)
+        if part.fault is not None and not part.source.static:
+            part.message.fault = part.fault  # its place does not change: it counts when it is old
     if all(part.fault is None for part in parts):
         raise RuntimeError("valid obstacle lists together make an invalid scene")
 

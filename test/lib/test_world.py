@@ -351,6 +351,28 @@ def test_late_message_does_not_replace_a_newer_one(time: Time) -> None:
     assert ask(world, time, Pose()) == HIT
 
 
+@pytest.mark.requirement("D-7")
+@pytest.mark.parametrize("required", [False, True])
+def test_data_that_is_not_valid_at_its_place_counts_when_it_is_old(
+    time: Time, required: bool
+) -> None:
+    """Only its place shows the fault: it is too far away there."""
+    sources = SourceConfig("near"), SourceConfig("far", required=required)
+    tree = Tree({("odom", "far"): Pose(9e14, 0.0, 0.0)})
+    world = World(Config(footprint=CAR, sources=sources), tree)
+    poses = np.array([9e14, 0.0, 0.0])
+    far = boxes((0.0, 0.0), frame="far", poses=poses, stamp=time.now)
+    world.receive_obstacles("far", far, **time.both)
+    for _ in range(3):
+        world.receive_obstacles("near", boxes((0.0, 0.0), stamp=time.now), **time.both)
+        assert ask(world, time) == unknown(Status.COORD_RANGE)
+        time.pass_(0.6)
+    good = boxes((0.0, 0.0), stamp=time.now)
+    for name in ("near", "far"):
+        world.receive_obstacles(name, good, **time.both)
+    assert ask(world, time)[0] is Verdict.FREE
+
+
 @pytest.mark.requirement("D-3")
 @pytest.mark.parametrize("later", [0, 1])
 def test_message_with_a_number_that_does_not_increase_is_refused(time: Time, later: int) -> None:
