@@ -37,7 +37,6 @@ from .snapshot import Fault
 from .twist import Twist
 
 __all__ = [
-    "MODES",
     "Data",
     "check_path",
     "check_poses",
@@ -48,9 +47,6 @@ __all__ = [
     "pose_on",
     "state",
 ]
-
-# The indices are the constants MODE_... of the services.
-MODES = ("collide", "distance", "witness", "gradient")
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -158,7 +154,7 @@ def check_poses(
     margin : float
         Added to the configured margin [m], >= 0.
     mode : int
-        Index in `MODES`.
+        As in ``srv/CheckPoses``: 0 to 3, COLLIDE, DISTANCE, WITNESS or GRADIENT.
     stop_at_first : bool
         Stop at the first pose that is not FREE; with groups, at that of each group. The poses
         after it are UNKNOWN.
@@ -321,7 +317,7 @@ def check_shapes(
     pairs : (2 M,) integers
         Index in a, index in b per pair; empty: all pairs, a in the outer loop.
     mode : int
-        Index in `MODES`, without derivatives.
+        As in ``srv/CheckShapes``: 0 to 2, COLLIDE, DISTANCE or WITNESS.
     margin : float
         Margin [m], >= 0. If the distance is positive and not greater, the verdict is MARGIN.
     budget : _core.Budget

@@ -264,7 +264,7 @@ class Snapshot:
             toi_tolerance=config.toi_tolerance,
             max_poses=config.max_poses,
             fault=None if fault is None else (int(fault.status), fault.message),
-            ids=self.scene.ids.tolist(),
+            ids=self.scene._id_of,
             senders=list(self.spans),
             region_source=self.region_source,
         )

@@ -141,6 +141,14 @@ inline void warn_of_degrees(const char* argument, long index, double yaw) {
   py::module_::import("gjk_collision.arguments").attr("warn_of_degrees")(argument, at, yaw);
 }
 
+// Warns of the first of some flat poses whose yaw looks like degrees.
+inline void warn_of_degrees_in(std::span<const double> poses, const char* name) {
+  for (std::size_t i = 0; 3 * i + 2 < poses.size(); ++i) {
+    const double yaw = poses[3 * i + 2];
+    if (looks_like_degrees(yaw)) return warn_of_degrees(name, static_cast<long>(i), yaw);
+  }
+}
+
 // Refuses a pose that is not finite or out of range. `index` is the index of the pose in its array,
 // or -1 for a single pose.
 inline Pose valid_pose(const double* xyyaw, const char* argument, long index) {
@@ -171,12 +179,10 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
         "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
   std::vector<Pose> result(count);
-  std::size_t suspect = count;
   for (std::size_t i = 0; i < count; ++i) {
     result[i] = valid_pose(poses.data() + 3 * i, name, static_cast<long>(i));
-    if (suspect == count && looks_like_degrees(result[i].yaw)) suspect = i;
   }
-  if (suspect < count) warn_of_degrees(name, static_cast<long>(suspect), result[suspect].yaw);
+  warn_of_degrees_in(view(poses), name);
   return result;
 }
 

@@ -30,11 +30,12 @@ std::optional<Fault> fault_from(const std::optional<std::pair<int, std::string>>
   return Fault{static_cast<Status>(fault->first), fault->second};
 }
 
+// `ids`: of the obstacles, and of the outside of the region.
 KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprint,
                              std::int64_t stamp, std::int64_t epoch, double horizon,
                              double safety_margin, double toi_tolerance, std::size_t max_poses,
                              const std::optional<std::pair<int, std::string>>& fault,
-                             std::vector<std::int64_t> ids,
+                             const Integers& ids,
                              std::vector<std::pair<std::size_t, std::string>> senders,
                              std::string region_source) {
   KnownSnapshot known;
@@ -47,12 +48,8 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
   known.view.toi_tolerance = toi_tolerance;
   known.view.max_poses = max_poses;
   known.view.fault = fault_from(fault);
-  const std::size_t count = known.view.scene->size();
-  known.id_of = [ids = std::move(ids), count](std::int64_t index) -> std::int64_t {
-    if (index < 0) return -1;
-    return static_cast<std::size_t>(index) < count ? ids[static_cast<std::size_t>(index)]
-                                                   : ReceivedSnapshot::kOutside;
-  };
+  const std::int64_t* const id = ids.data();
+  known.id_of = [id](std::int64_t index) { return index < 0 ? -1 : id[index]; };
   known.source_of = [senders = std::move(senders),
                      region = std::move(region_source)](std::int64_t index) {
     if (index < 0) return std::string();
@@ -61,7 +58,7 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
     }
     return region;
   };
-  known.owner = py::make_tuple(scene, footprint);
+  known.owner = py::make_tuple(scene, footprint, ids);
   return known;
 }
 
@@ -69,16 +66,6 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
 py::tuple tuple_of(const KnownSnapshot& known, const gjk::Answer& a) {
   return py::make_tuple(static_cast<int>(a.verdict), static_cast<int>(a.status), a.message,
                         a.obstacle, known.id_of(a.obstacle), known.source_of(a.obstacle));
-}
-
-void warn_of_degrees_in(const Pose& pose) {
-  if (looks_like_degrees(pose.yaw)) warn_of_degrees("poses", 0, pose.yaw);
-}
-void warn_of_degrees_in(const Doubles& poses) {
-  for (std::size_t i = 0; 3 * i + 2 < length(poses); ++i) {
-    const double yaw = poses.data()[3 * i + 2];
-    if (looks_like_degrees(yaw)) return warn_of_degrees("poses", static_cast<long>(i), yaw);
-  }
 }
 
 // `is_late`: a function without arguments, or None.
@@ -128,14 +115,14 @@ Integers ids_of(const KnownSnapshot& known, const std::vector<std::int64_t>& ind
 py::tuple collide_of(const KnownSnapshot& known, const PoseValues& pose, double margin,
                      double error) {
   const CollideRequest request{{pose[0], pose[1], pose[2]}, margin, error};
-  warn_of_degrees_in(request.pose);
+  warn_of_degrees_in(pose, "poses");
   return tuple_of(known, asked([&] { return collide(known.view, request); }).answer);
 }
 
 py::tuple distance_of(const KnownSnapshot& known, const PoseValues& pose, std::size_t k,
                       double max_distance, double error) {
   const DistanceRequest request{{pose[0], pose[1], pose[2]}, k, max_distance, error};
-  warn_of_degrees_in(request.pose);
+  warn_of_degrees_in(pose, "poses");
   const DistanceAnswer found = asked([&] { return distance(known.view, request); });
   const AnswerArrays arrays(found.nearest.size(), {.witnesses = true, .directions = true});
   std::vector<std::int64_t> indices;
@@ -196,9 +183,8 @@ py::tuple check_poses_of(const std::vector<std::shared_ptr<KnownSnapshot>>& snap
                              .which = view(which),
                              .group_offsets = view(group_offsets),
                              .k = k};
-  refuse(detail::check_poses_request(request, views.size(), views.front().max_poses));
-  warn_of_degrees_in(poses);
   const PosesAnswer found = asked([&] { return check_poses(views, request, budget); });
+  warn_of_degrees_in(view(poses), "poses");
   const KnownSnapshot& known = *snapshots.front();
   return py::make_tuple(tuple_of(known, found.answer), array_of<std::uint8_t>(found.verdicts),
                         array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
@@ -219,7 +205,7 @@ py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const 
                             .swept = swept,
                             .tolerance = tolerance,
                             .arcs = view(arcs)};
-  warn_of_degrees_in(poses);
+  warn_of_degrees_in(view(poses), "poses");
   const PathAnswer found = asked([&] { return check_path(known.view, request, budget); });
   return py::make_tuple(tuple_of(known, found.answer), found.first_invalid_segment,
                         found.last_valid_fraction, found.first_collision_time, found.obstacle,
@@ -231,7 +217,7 @@ py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, do
                           const Budget& budget) {
   const NearestFreeRequest request{
       {pose[0], pose[1], pose[2]}, max_shift, max_turn, margin, tolerance, error};
-  warn_of_degrees_in(request.pose);
+  warn_of_degrees_in(pose, "poses");
   const NearestFreeAnswer found = asked([&] { return nearest_free(known.view, request, budget); });
   Doubles free_pose(found.free_pose ? 3 : 0);
   if (const auto& p = found.free_pose) {

@@ -31,14 +31,17 @@ struct Reported {
     return {view(velocities), view(stamps),  view(path_offsets), view(path_times),
             view(path_poses), view(margins), view(margin_rates)};
   }
-  // Refuses them unless they are those of `count` obstacles.
-  const Reported& check(std::size_t count) const {
+  void check_settings() const {
     for (const auto& [name, value] :
          {std::pair{"horizon", prediction.horizon}, std::pair{"time_error", time_error}}) {
       if (!(value >= 0.0 && value <= kMaxTime)) {
         refuse(Status::invalid_input, name, -1, "must lie in [0, 1e10] s" + got(value));
       }
     }
+  }
+  // Refuses them unless they are those of `count` obstacles.
+  const Reported& check(std::size_t count) const {
+    check_settings();
     refuse(check_arrays(arrays(), count));
     return *this;
   }
@@ -49,13 +52,6 @@ ObstacleArrays arrays_of(const Offsets& offsets, const Doubles& xy,
                          const Array<std::uint8_t>& kinds, const Doubles& radius,
                          const Doubles& poses, const Reported& reported) {
   return {view(offsets), view(xy), view(kinds), view(radius), view(poses), reported.arrays()};
-}
-
-void warn_of_degrees_in(std::span<const double> poses, const char* name) {
-  for (std::size_t i = 0; 3 * i + 2 < poses.size(); ++i) {
-    const double yaw = poses[3 * i + 2];
-    if (looks_like_degrees(yaw)) return warn_of_degrees(name, static_cast<long>(i), yaw);
-  }
 }
 
 // `shapes` holds one shape for each of `count` obstacles, or one for all.
@@ -75,10 +71,8 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes, std:
     const Shape& shape = *shapes[shapes.size() == 1 ? 0 : i];
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
-  scene->set_region(std::move(region));
-  scene->set_margins(arrays.margins, arrays.margin_rates);
-  scene->set_time_error(reported.time_error);
-  scene->build(nullptr, threads);
+  finish(*scene, arrays.margins, arrays.margin_rates, std::move(region), reported.time_error,
+         threads);
   return scene;
 }
 
@@ -131,7 +125,7 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
                                    ConcavePolicy policy, std::shared_ptr<Region> region,
                                    unsigned threads) {
   const ObstacleArrays arrays = arrays_of(offsets, xy, kinds, radius, poses, reported);
-  reported.check(arrays.size());
+  reported.check_settings();
   refuse(check_arrays(arrays));
   warn_of_degrees_in(arrays.poses, "poses");
   warn_of_degrees_in(arrays.reported.path_poses, "path_poses");

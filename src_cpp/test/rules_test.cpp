@@ -88,14 +88,16 @@ TEST(Rules, WhatTheKernelGivesUpOnIsUnknown) {
         EXPECT_EQ(found.first_invalid, 2);
         EXPECT_EQ(found.statuses[2], status);
         EXPECT_EQ(found.verdicts[1], free);
-        if (mode != Mode::collide) EXPECT_TRUE(std::isnan(found.lower_bounds[2]));
+        if (mode != Mode::collide) {
+          EXPECT_TRUE(std::isnan(found.lower_bounds[2]));
+        }
       }
     }
     EXPECT_EQ(detail::answer_at(known, result_of(Verdict::unknown, status)).status, status);
     const std::vector<Verdict> verdicts{free, Verdict::unknown};
     const std::vector<Status> statuses{Status::success, status};
-    EXPECT_EQ(detail::worst_of(verdicts, statuses, 2).verdict, Verdict::unknown);
-    EXPECT_EQ(detail::worst_of(verdicts, statuses, 2).status, status);
+    EXPECT_EQ(detail::worst_of(verdicts, statuses, {true, true}).verdict, Verdict::unknown);
+    EXPECT_EQ(detail::worst_of(verdicts, statuses, {true, true}).status, status);
   }
 }
 

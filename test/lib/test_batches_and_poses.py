@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A batch says of each pose what is said of it alone: with footprints, groups, faults, budgets.
+"""Each pose of a batch has the verdict that it has alone.
 
 The oracle is one request for each pose, and for arcs the poses on them.
 """

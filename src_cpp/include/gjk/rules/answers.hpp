@@ -4,14 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/text.hpp"
@@ -26,6 +29,28 @@ struct Answer {
   Status status = Status::undefined;
   std::string message;         // for a person; empty if the status is success
   std::int64_t obstacle = -1;  // index in the scene; -1: none; size(): outside of the region
+};
+
+// One entry per pose or pair in each array; empty if the request was refused or the mode does not
+// compute it. UNKNOWN entries have NaN.
+struct Results {
+  std::vector<Verdict> verdicts;
+  std::vector<Status> statuses;
+  std::vector<double> distances;                 // m
+  std::vector<double> lower_bounds;              // m
+  std::vector<std::array<double, 4>> witnesses;  // x, y on the vehicle or a, x, y on the other (m)
+
+  // Nothing is known of `count` entries, as if the time were over before the first one.
+  void assign(std::size_t count, Mode mode) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    verdicts.assign(count, Verdict::unknown);
+    statuses.assign(count, Status::time_budget);
+    if (mode != Mode::collide) {
+      distances.assign(count, kNaN);
+      lower_bounds.assign(count, kNaN);
+    }
+    if (mode == Mode::witness) witnesses.assign(count, {kNaN, kNaN, kNaN, kNaN});
+  }
 };
 
 namespace detail {
@@ -69,12 +94,15 @@ inline Answer answer_at(const Snapshot& snapshot, const PoseResult& found) {
   return answer;
 }
 
-// The worst of some verdicts, with the status of the first one that is as bad; UNKNOWN for none.
-template <class Verdicts, class Statuses>
-Answer worst_of(const Verdicts& verdicts, const Statuses& statuses, std::size_t count) {
+// The worst of the verdicts that count, with the status of the first one that is as bad; UNKNOWN if
+// none counts.
+inline Answer worst_of(std::span<const Verdict> verdicts, std::span<const Status> statuses,
+                       const std::vector<bool>& counts) {
   Answer answer;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0 && severity(verdicts[i]) <= severity(answer.verdict)) continue;
+  bool is_empty = true;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (!counts[i] || (!is_empty && severity(verdicts[i]) <= severity(answer.verdict))) continue;
+    is_empty = false;
     answer.verdict = verdicts[i];
     answer.status = verdicts[i] == Verdict::unknown ? statuses[i] : Status::success;
   }

@@ -24,11 +24,16 @@ namespace gjk {
 inline constexpr double kMinTolerance = 1e-6;
 inline constexpr double kMaxTolerance = 1.0;
 
+// Time zero of the times of a request, in ns after that of the scene's clock. `stamp` (ns): of the
+// request; 0: the stamp of the snapshot.
+inline std::int64_t time_zero(const Snapshot& snapshot, std::int64_t stamp) noexcept {
+  return (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
+}
+
 // Until what time obstacles are predicted, in s after the stamp of a request (ns; 0: the stamp of
 // the snapshot). After it, new obstacles may have appeared.
 inline double known_until(const Snapshot& snapshot, std::int64_t stamp) noexcept {
-  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
-  return snapshot.horizon - static_cast<double>(since) * 1e-9;
+  return snapshot.horizon - static_cast<double>(time_zero(snapshot, stamp)) * 1e-9;
 }
 
 namespace detail {
@@ -75,7 +80,7 @@ inline Issue check_single(const Pose& pose) {
 inline std::vector<double> on_clock(const Snapshot& snapshot, std::span<const double> times,
                                     std::int64_t stamp) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
+  const std::int64_t since = time_zero(snapshot, stamp);
   std::int64_t seconds = since / kSecond;
   std::int64_t rest = since % kSecond;
   if (rest < 0) {

@@ -203,12 +203,6 @@ inline std::vector<PoseResult> results_at(const Snapshot& snapshot, const Vehicl
   return results;
 }
 
-// Time zero of the times of a request, on the scene's clock (s).
-inline double time_zero(const Snapshot& snapshot, std::int64_t stamp) noexcept {
-  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
-  return static_cast<double>(since) * 1e-9;
-}
-
 // Number of times until the prediction horizon.
 inline std::size_t count_until(std::span<const double> times, double limit) {
   return static_cast<std::size_t>(
@@ -252,7 +246,7 @@ inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathReques
     return gjk::check_path(*snapshot.scene, vehicle.shape(), poses_in(begin, end),
                            times_in(begin, end), options, go_on);
   };
-  const double offset = time_zero(snapshot, request.stamp);
+  const double offset = static_cast<double>(time_zero(snapshot, request.stamp)) * 1e-9;
   const double limit = known_until(snapshot, request.stamp);
   // Poses before the horizon.
   const std::size_t known = timed ? count_until(request.times, limit) : count;
@@ -411,7 +405,7 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
     path.answer = is_late ? unknown(budget_spent(done, known)) : too_short;
     path.answer.obstacle = found.obstacle;
   }
-  const double zero = time_zero(snapshot, request.stamp);
+  const double zero = static_cast<double>(time_zero(snapshot, request.stamp)) * 1e-9;
   // Rounded down, so that no contact is earlier.
   path.first_collision_time = -rounded_up(two_sum(-found.first_collision_time, zero));
   if (snapshot.fault) return path;

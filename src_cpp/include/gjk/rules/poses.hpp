@@ -49,18 +49,11 @@ struct PosesRequest {
   std::size_t k = 1;  // kModeGradient: number of obstacles at each pose; 0: one
 };
 
-// One entry per pose in each array; empty if the request was refused or the mode does not compute
-// it. UNKNOWN poses have NaN and -1.
-struct PosesAnswer {
+struct PosesAnswer : Results {
   Issue issue;
-  Answer answer;  // the worst; without an obstacle
-  std::vector<Verdict> verdicts;
-  std::vector<Status> statuses;
-  std::vector<double> distances;                 // m
-  std::vector<double> lower_bounds;              // m
-  std::vector<std::int64_t> obstacles;           // index; -1: none
-  std::vector<std::array<double, 4>> witnesses;  // x, y on the vehicle, x, y on the obstacle (m)
-  std::int64_t first_invalid = 0;                // -1: all are FREE; 0 also if refused
+  Answer answer;                        // the worst; without an obstacle
+  std::vector<std::int64_t> obstacles;  // index; -1: none
+  std::int64_t first_invalid = 0;       // -1: all are FREE; 0 also if refused
   // By group: the first pose that is not FREE, counted in the group; -1: all are FREE.
   std::vector<std::int64_t> group_first_invalid;
   std::vector<Gradient> gradients;        // k per pose; none where it is not known
@@ -132,14 +125,8 @@ class PosesJoin {
             std::size_t count, Mode mode)
       : which_(which) {
     for (const Snapshot& each : snapshots) faults_.push_back(fault_of(each));
-    answer_.verdicts.assign(count, Verdict::unknown);
-    answer_.statuses.assign(count, Status::time_budget);
+    answer_.assign(count, mode);
     answer_.obstacles.assign(count, -1);
-    if (mode != Mode::collide) {
-      answer_.distances.assign(count, kNaN);
-      answer_.lower_bounds.assign(count, kNaN);
-    }
-    if (mode == Mode::witness) answer_.witnesses.assign(count, kNoWitnesses);
   }
 
   // An unknown result keeps only its status and its obstacle.
@@ -168,14 +155,14 @@ class PosesJoin {
     clear(i);
   }
 
-  // The answer. `done`: number of poses checked. `stops`: the poses after the first one that is not
-  // FREE do not count; with groups, those of its group.
+  // The answer. `done`: number of poses checked. `stops`: the poses of each group after the first
+  // one that is not FREE do not count. After note_stop(), the same holds for all poses.
   PosesAnswer join(std::size_t done, bool stops, std::span<const std::int64_t> groups) {
     apply_faults();
     const std::size_t count = answer_.verdicts.size();
     const std::int64_t first = first_invalid(0, count);
     answer_.first_invalid = first;
-    const bool is_late = done < count && !(stops && groups.empty() && is_stopped_);
+    const bool is_late = done < count && !is_stopped_;
     std::vector<bool> counts(count, true);
     for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
       const auto begin = static_cast<std::size_t>(groups[g]);
@@ -183,7 +170,7 @@ class PosesJoin {
       answer_.group_first_invalid.push_back(first_invalid(begin, end));
       if (stops) lose_after(begin, answer_.group_first_invalid.back(), end, counts);
     }
-    if (stops && groups.empty() && is_stopped_) lose_after(0, first, count, counts);
+    if (is_stopped_) lose_after(0, first, count, counts);
     answer_.answer = worst(counts);
     if (is_late && answer_.answer.verdict != Verdict::collision && !has_fault()) {
       answer_.answer = unknown(budget_spent(done, count));
@@ -191,6 +178,7 @@ class PosesJoin {
     return std::move(answer_);
   }
 
+  // A search without groups has stopped at a pose that is not FREE.
   void note_stop() noexcept { is_stopped_ = true; }
 
  private:
@@ -240,16 +228,7 @@ class PosesJoin {
 
   // The worst verdict that counts, with the fault that is its reason.
   Answer worst(const std::vector<bool>& counts) const {
-    Answer answer;
-    bool is_empty = true;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const Verdict verdict = answer_.verdicts[i];
-      if (!counts[i] || (!is_empty && severity(verdict) <= severity(answer.verdict))) continue;
-      is_empty = false;
-      answer.verdict = verdict;
-      answer.status = verdict == Verdict::unknown ? answer_.statuses[i] : Status::success;
-    }
-    answer.message = reason(answer.status);
+    Answer answer = worst_of(answer_.verdicts, answer_.statuses, counts);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (answer_.verdicts[i] != answer.verdict || is_free(answer.verdict)) continue;
       const std::optional<Fault>& fault = fault_at(i);

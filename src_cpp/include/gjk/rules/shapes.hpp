@@ -44,16 +44,9 @@ struct ShapesLimits {
   std::size_t max_pairs = 0;
 };
 
-// One entry per pair in each array; empty if the request was refused or the mode does not compute
-// it.
-struct ShapesAnswer {
+struct ShapesAnswer : Results {
   Issue issue;
   Answer answer;  // the worst; without an obstacle
-  std::vector<Verdict> verdicts;
-  std::vector<Status> statuses;
-  std::vector<double> distances;                 // m
-  std::vector<double> lower_bounds;              // m
-  std::vector<std::array<double, 4>> witnesses;  // x, y on a, x, y on b (m)
   std::vector<std::array<double, 2>> directions;
 };
 
@@ -184,17 +177,9 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
             static_cast<std::uint32_t>(request.pairs[2 * n + 1])};
   };
   ShapesAnswer result;
-  result.verdicts.assign(count, Verdict::unknown);
-  result.statuses.assign(count, Status::time_budget);
   const Mode mode = static_cast<Mode>(request.mode);
-  if (mode != Mode::collide) {
-    result.distances.assign(count, kNaN);
-    result.lower_bounds.assign(count, kNaN);
-  }
-  if (mode == Mode::witness) {
-    result.witnesses.assign(count, {kNaN, kNaN, kNaN, kNaN});
-    result.directions.assign(count, {kNaN, kNaN});
-  }
+  result.assign(count, mode);
+  if (mode == Mode::witness) result.directions.assign(count, {kNaN, kNaN});
   const CheckOptions options{.margin = request.margin, .mode = mode};
   LazyShapes a(request.a, limits.concave_policy);
   LazyShapes b(request.b, limits.concave_policy);
@@ -241,7 +226,9 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
     return true;
   });
   if (issue) return refused<ShapesAnswer>(std::move(issue));
-  result.answer = worst_of(result.verdicts, result.statuses, done);
+  std::vector<bool> counts(count);
+  std::fill_n(counts.begin(), done, true);
+  result.answer = worst_of(result.verdicts, result.statuses, counts);
   if (done < count && result.answer.verdict != Verdict::collision) {
     result.answer = unknown(budget_spent(done, count));
   }

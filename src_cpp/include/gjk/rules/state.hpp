@@ -50,7 +50,7 @@ inline double time_to_collision_at(const Snapshot& snapshot, const StateRequest&
   constexpr double kTolerance = 0.005;  // m
   const double horizon = known_until(snapshot, 0);
   if (snapshot.fault || !request.twist || !(horizon > 0.0)) return kNaN;
-  const double now = static_cast<double>(snapshot.stamp - snapshot.epoch) * 1e-9;
+  const double now = static_cast<double>(time_zero(snapshot, 0)) * 1e-9;
   const TimeToCollision found =
       time_to_collision(*snapshot.scene, *snapshot.footprint, request.pose, *request.twist, now,
                         {.horizon = horizon, .tolerance = kTolerance});

@@ -121,11 +121,7 @@ inline Issue check_flat_poses(std::span<const double> poses, std::size_t count, 
     return mismatch(name, "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) +
                               got_size(poses.size()));
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const Pose pose{poses[3 * i], poses[3 * i + 1], poses[3 * i + 2]};
-    if (!is_in_domain(pose)) return check_in_domain(pose, name, static_cast<long>(i));
-  }
-  return {};
+  return check_flat_in_domain(poses, name, 1);
 }
 
 inline Issue check_stamps(std::span<const double> times, const char* name) {
@@ -328,8 +324,18 @@ struct PlacedObstacles {
   }
 };
 
+// Sets what is not set by Scene::add(), and builds the scene. `time_error` (s): see
+// Scene::set_time_error().
+inline void finish(Scene& scene, std::span<const double> margins, std::span<const double> rates,
+                   std::shared_ptr<const Region> region, double time_error, unsigned threads) {
+  scene.set_region(std::move(region));
+  scene.set_margins(margins, rates);
+  scene.set_time_error(time_error);
+  scene.build(nullptr, threads);
+}
+
 // One scene of the obstacles of several messages, in their order. `stamps` (s): of each message,
-// added to the stamps of its obstacles. `time_error` (s): see Scene::set_time_error().
+// added to the stamps of its obstacles.
 inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> messages,
                                       std::span<const double> stamps,
                                       std::shared_ptr<const Region> region, double time_error,
@@ -348,10 +354,7 @@ inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> me
     margins.insert(margins.end(), own.margins.begin(), own.margins.end());
     rates.insert(rates.end(), own.margin_rates.begin(), own.margin_rates.end());
   }
-  scene->set_region(std::move(region));
-  scene->set_margins(margins, rates);
-  scene->set_time_error(time_error);
-  scene->build(nullptr, threads);
+  finish(*scene, margins, rates, std::move(region), time_error, threads);
   return scene;
 }
 

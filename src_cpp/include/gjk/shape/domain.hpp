@@ -89,10 +89,12 @@ inline std::vector<Pose> poses_of(std::span<const double> flat) {
   return poses;
 }
 
-inline Issue check_flat_in_domain(std::span<const double> poses) {
-  for (std::size_t i = 0; i + 2 < poses.size(); i += 3) {
-    const Pose pose{poses[i], poses[i + 1], poses[i + 2]};
-    if (!is_in_domain(pose)) return check_in_domain(pose, "poses", static_cast<long>(i));
+// Flat poses. `step`: of the index of an issue from pose to pose.
+inline Issue check_flat_in_domain(std::span<const double> poses, const char* name = "poses",
+                                  long step = 3) {
+  for (std::size_t i = 0; 3 * i + 2 < poses.size(); ++i) {
+    const Pose pose{poses[3 * i], poses[3 * i + 1], poses[3 * i + 2]};
+    if (!is_in_domain(pose)) return check_in_domain(pose, name, step * static_cast<long>(i));
   }
   return {};
 }
