@@ -94,6 +94,8 @@ class Player:
         self.queue: list[tuple[int, int, Callable[[], None]]] = []
         self.tasks: list[tuple[Any, Task]] = []  # with the process that each is for
         self.stamps: dict[tuple[str, str], int] = {}
+        # When a message was published, by its source and its stamp [ns].
+        self.published: dict[tuple[str, int], int] = {}
         self.ids: list[tuple[int, int]] = []  # number of an answer, and id of its snapshot
         self.asked = self.heard = self.beat = self.counter = self.calm = 0
         self.values = dict(plan.parameters)
@@ -121,6 +123,9 @@ class Player:
             self._close()
         for begin, end in self.planner.stalls:
             self._note_stall(begin, end)
+        for message, arrival in self.planner.arrivals.items():
+            if message in self.published:
+                self._note_stall(self.published[message], arrival)
         self.history.unanswered = self.asked
         for process in (self.node, self.twin):
             if process is not None and not process.is_up:
@@ -147,6 +152,7 @@ class Player:
         self.history.quiet.clear()
         self.history.answers.clear()
         self.planner.stalls.clear()
+        self.planner.arrivals.clear()
         self.heard, self.beat = len(self.bench.states), 0
         for event in self.plan.events:
             self._at(event.at, lambda event=event: self._do(event))  # type: ignore[misc]
@@ -275,6 +281,7 @@ class Player:
 
         def publish() -> None:
             at = self.now()
+            self.published.setdefault((key[0], real), at)
             self.publishers[key[0]].publish(content)
             self._note(event.kind, at, **{**data, "error": stamp - at, "delay": LATENCY})
 

@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ros"))
 
 import rclpy
 from geometry_msgs.msg import Point32, PolygonStamped
-from gjk_collision.msg import ObstacleArray
+from gjk_collision.msg import ObstacleArray, Snapshot
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from server import SERVICES, Bench, Server, doubles
@@ -25,6 +25,8 @@ from std_msgs.msg import Header
 
 from gjk_collision.ros import messages
 from gjk_collision.ros.mirror import CollisionMirror
+from gjk_collision.ros.quality import SNAPSHOT_QOS
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status
 
 from . import wire
@@ -41,10 +43,14 @@ class Planner:
     def __init__(self, bench: Bench, name: str, now: Callable[[], int]) -> None:
         self.paused_until, self._now, self._is_closed = 0, now, False
         self.stalls: list[tuple[int, int]] = []  # begin and end, most of them short
+        # When a snapshot with a message arrived, by the source and the stamp of the message [ns].
+        self.arrivals: dict[tuple[str, int], int] = {}
         self._node = rclpy.create_node("planner", context=bench.context)
         self._executor = SingleThreadedExecutor(context=bench.context)
         self._executor.add_node(self._node)
         self._mirror = CollisionMirror(self._node, "odom", server=f"/{name}", own_thread=False)
+        topic = f"/{name}/snapshot"
+        self._node.create_subscription(Snapshot, topic, self._note_arrivals, SNAPSHOT_QOS)
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
 
@@ -69,6 +75,10 @@ class Planner:
         self._mirror.close()
         self._executor.shutdown()
         self._node.destroy_node()
+
+    def _note_arrivals(self, message: Snapshot) -> None:
+        for source, each in zip(message.sources, message.obstacles, strict=True):
+            self.arrivals.setdefault((source, nanoseconds(each.header.stamp)), self._now())
 
     def _spin(self) -> None:
         last = self._now()
