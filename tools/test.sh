@@ -6,14 +6,14 @@
 
 command_test() {
     local suites=() suite
-    while (($#)) && [[ $1 =~ ^(cpp|sanitised|lib|ros|symlink)$ ]]; do suites+=("$1"); shift; done
+    while (($#)) && [[ $1 =~ ^(cpp|sanitised|lib|ros|symlink|smoke)$ ]]; do suites+=("$1"); shift; done
     if ((${#suites[@]} == 0)); then
-        suites=(cpp sanitised lib ros symlink)
-        (($#)) && suites=(lib ros symlink)
+        suites=(cpp lib ros smoke)
+        (($#)) && suites=(lib ros)
     fi
     rm -f "$DEV"/results/*.xml
     trap test_summary EXIT # also where a build fails half-way
-    [[ " ${suites[*]} " =~ \ (ros|symlink)\  ]] && ros_environment
+    [[ " ${suites[*]} " =~ \ (ros|symlink|smoke)\  ]] && ros_environment
     for suite in "${suites[@]}"; do
         "suite_$suite" "$@"
     done
@@ -58,17 +58,13 @@ suite_lib() {
     step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib library_tests lib "$@"
 }
 
-# library_tests RESULT PYTEST-ARGUMENT...: a whole run uses all processors. A file stays in one process, so that it
-# shares its fixtures.
-library_tests() {
-    local result=$1 options=${PYTEST_ADDOPTS:-}
-    shift
-    (($#)) || options+=" --numprocesses=$(nproc) --dist=loadfile"
-    PYTEST_ADDOPTS=$options python_tests "$result" test/lib -- "$@"
-}
+# library_tests RESULT PYTEST-ARGUMENT...
+library_tests() { python_tests "$1" test/lib -- "${@:2}"; }
 
 suite_ros() { ros_suite plain ros "$@"; }
 suite_symlink() { ros_suite symlink symlink "$@"; }
+# The other kind of install, with the tests of what is installed and of the launch files.
+suite_smoke() { ros_suite symlink smoke -k "installed or launch"; }
 
 # ros_suite KIND NAME PYTEST-ARGUMENT...
 ros_suite() {
@@ -79,15 +75,17 @@ ros_suite() {
         in_ros "$kind" python_tests "$ROS_DISTRO-$kind" test/ros test/launch -- "$@"
 }
 
-# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force.
+# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors. A
+# file stays in one process, so that it shares its fixtures; each process has a ROS domain of its own.
 python_tests() {
-    local result=$DEV/results/$1.xml folders=() status=0
+    local result=$DEV/results/$1.xml folders=() options=() status=0
     shift
     while [[ $1 != -- ]]; do folders+=("$1"); shift; done
     shift
+    (($#)) || options=("--numprocesses=$(nproc)" --dist=loadfile)
     # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
     PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis pytest -o "cache_dir=$DEV/pytest_cache" \
-        "--junitxml=$result" "${folders[@]}" "$@" || status=$?
+        "--junitxml=$result" "${options[@]}" "${folders[@]}" "$@" || status=$?
     # 5: nothing was selected, which is well where -k or the like selects in another suite
     ((status == 5 && $#)) || return $status
 }
