@@ -32,6 +32,7 @@ from ..server.answers import (
     NearestFreeAnswer,
     PathAnswer,
     PosesAnswer,
+    status_of,
     unknown,
 )
 from ..server.frames import IDENTITY, Pose
@@ -544,7 +545,7 @@ class CollisionMirror:
 
 
 def _fault_from(found: tuple[int, str] | None) -> Fault | None:
-    return None if found is None else Fault(Status(found[0]), found[1])
+    return None if found is None else Fault(status_of(found[0]), found[1])
 
 
 @dataclass(slots=True)

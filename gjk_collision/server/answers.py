@@ -30,6 +30,7 @@ __all__ = [
     "ShapesAnswer",
     "StateAnswer",
     "answer_of",
+    "status_of",
     "unknown",
 ]
 
@@ -236,4 +237,9 @@ def answer_of(found: tuple[int, int, str, int, int, str]) -> Answer:
     verdict, status, message, index, obstacle_id, source = found
     if index < 0 and status == Status.SUCCESS:
         return _SUCCESS[verdict]
-    return Answer(_VERDICTS[verdict], _STATUSES[status], message, obstacle_id, source)
+    return Answer(_VERDICTS[verdict], status_of(status), message, obstacle_id, source)
+
+
+def status_of(number: int) -> Status:
+    """Return the status with a number of a message; UNDEFINED: this version has no such status."""
+    return _STATUSES.get(number, Status.UNDEFINED)

@@ -20,7 +20,7 @@ from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.server import questions
-from gjk_collision.server.answers import Answer, unknown
+from gjk_collision.server.answers import Answer, answer_of, unknown
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.snapshot import Fault, empty_snapshot
@@ -176,3 +176,9 @@ def test_every_status_is_used() -> None:
 @pytest.mark.parametrize("status", set(Status) - {Status.SUCCESS}, ids=lambda each: each.name)
 def test_free_requires_success(status: Status) -> None:
     assert not Answer(Verdict.FREE, status).is_free
+
+
+def test_status_of_a_later_version_is_undefined() -> None:
+    """A mirror reads the number in a message of another version of the node."""
+    found = answer_of((Verdict.UNKNOWN, 999, "a rule of a later version", -1, -1, ""))
+    assert (found.status, found.message) == (Status.UNDEFINED, "a rule of a later version")
