@@ -29,9 +29,6 @@ std::vector<Row> rows_for(const Options& options) {
   add_sat_rows(all);
 #ifdef GJK_BENCH_PEERS
   add_fcl_rows(all);
-  add_bullet_rows(all);
-  add_ccd_rows(all);
-  add_boost_geometry_rows(all);
   add_geos_rows(all);
 #endif
   for (const char* const* file = kModules; *file != nullptr; ++file) add_module_rows(*file, all);

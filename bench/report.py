@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and a plot from the JSON of gjk_bench (and python_peers.py).
+"""Tables and a plot from the JSON of gjk_bench.
 
 python report.py RESULT.json... [--boxes BOXES.json] [--svg FILE] [--docs docs/benchmarks.md]
 
@@ -17,7 +17,6 @@ import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paper import PAPER
 
 KINDS = ("distant", "overlap", "touch")
 COUNTS = (4, 8, 12, 16, 20, 24)
@@ -270,30 +269,6 @@ def losses(results: Results) -> str:
     return "\n".join(lines) or "Nowhere in this run: every goal is met, no peer is faster."
 
 
-def paper_table(results: Results) -> str:
-    """Table of the paper's ratios to Box2D beside ours."""
-    pairs = (
-        ("without HCS", "Ours(without HCS)", "gjk barycode"),
-        ("with HCS", "Ours(with HCS)", "gjk barycode HCS"),
-        ("SAT", "SAT", "SAT"),
-    )
-    lines = []
-    for level, column in ((2, 0), (1, 3)):
-        for k, kind in enumerate(("distant", "overlap", "touch")):
-            for label, theirs, mine in pairs:
-                line = [f"level {level}, {kind}, {label}"]
-                for n in COUNTS:
-                    numbers = PAPER[n][theirs]
-                    ratio = results.ratio(level, kind, n, mine)
-                    here = "" if ratio is None else f"{ratio:.2f}"
-                    paper = numbers[column + k]
-                    base = PAPER[n][BASE][column + k]
-                    line.append("" if paper is None else f"{paper / base:.2f} / {here}")
-                if any(line[1:]):
-                    lines.append(line)
-    return table(["the paper's ratio / ours", *(str(n) for n in COUNTS)], lines)
-
-
 def circumstances(results: Results) -> str:
     """Table of what was measured, on what, with what, when."""
     context = results.context
@@ -405,7 +380,6 @@ def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
         "circumstances": circumstances(results),
         "goals": goal_table(results),
         "losses": losses(results),
-        "paper": paper_table(results),
     }
     for level in (1, 2):
         blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)

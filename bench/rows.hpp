@@ -134,9 +134,6 @@ void add_gjk_rows(std::vector<Row>& rows);
 void add_box2d_rows(std::vector<Row>& rows);
 void add_sat_rows(std::vector<Row>& rows);
 void add_fcl_rows(std::vector<Row>& rows);
-void add_bullet_rows(std::vector<Row>& rows);
-void add_ccd_rows(std::vector<Row>& rows);
-void add_boost_geometry_rows(std::vector<Row>& rows);
 void add_geos_rows(std::vector<Row>& rows);
 
 }  // namespace bench

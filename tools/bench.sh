@@ -35,8 +35,7 @@ bench_kernel() {
     compilers
     packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/benchmark/benchmark.h' libbenchmark-dev \
         'test -f /usr/include/box2d/box2d.h' libbox2d-dev 'test -f /usr/include/fcl/fcl.h' libfcl-dev \
-        'test -d /usr/include/bullet' libbullet-dev 'test -f /usr/include/ccd/ccd.h' libccd-dev \
-        'test -f /usr/include/boost/geometry.hpp' libboost-dev 'test -f /usr/include/geos_c.h' libgeos-dev \
+        'test -f /usr/include/geos_c.h' libgeos-dev \
         'command -v pkg-config' pkg-config
     bench_venv
     site=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
@@ -46,10 +45,7 @@ bench_kernel() {
         die "a row of ours was wrong, or the benchmark could not run; see above"
     "$build/gjk_bench" --outlines=boxes --n=4 "--passes=$passes" "--cases=$cases" "--json=$out/boxes.json" >"$out/boxes.txt" ||
         die "a row of ours was wrong for rectangles: see .dev/bench/boxes.txt"
-    "$build/gjk_bench" "--write=$out/cases" --cases=2048
-    must "bench: shapely, from Python" "see above" "$out/venv/bin/python" bench/python_peers.py "$out/cases" \
-        "--passes=$passes" "--json=$out/shapely.json"
-    "$out/venv/bin/python" bench/report.py "$out"/{results,shapely}.json --boxes "$out/boxes.json" --svg "$out/results.svg" \
+    "$out/venv/bin/python" bench/report.py "$out/results.json" --boxes "$out/boxes.json" --svg "$out/results.svg" \
         --command "$run" "${docs[@]}"
 }
 
