@@ -134,14 +134,14 @@ class Services:
     def _show_hit(self, answered: Answered) -> None:
         """Show the first pose of a batch or a path at which there is a collision."""
         request, found = answered.request, answered.found
-        if request is None:
+        if request is None or answered.reply.verdict.verdict != Verdict.COLLISION:
             return
         frame = request.frame or IDENTITY
         if isinstance(found, PosesAnswer):
             first = found.first_invalid_index
             if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
                 self._note_hit(request.pose_at(first, frame=frame))
-        elif isinstance(found, PathAnswer) and found.answer.verdict is Verdict.COLLISION:
+        elif isinstance(found, PathAnswer):
             swept = request.message.interpolation == CheckPath.Request.SWEPT
             if swept and answered.snapshot.fault is None:
                 at = found.first_invalid_segment, found.last_valid_fraction

@@ -31,7 +31,7 @@ LAYERS = (
     ("planning",),
     ("server.parameter_values",),
     ("server.parameter_names",),
-    ("server.frames", "server.config", "server.obstacles", "server.calls"),
+    ("server.frames", "server.config", "server.obstacles", "server.calls", "server.scheduler"),
     ("server.boundary", "server.fields", "server.parameter_files", "server.request_poses"),
     ("server.twist", "server.footprints"),
     ("server.compose",),
