@@ -12,8 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..server import fields
-from ..server.answers import Answer, DistanceAnswer, NearestFreeAnswer, PathAnswer, PosesAnswer
-from ..server.dispatch import Found, Request
+from ..server.answers import (
+    Answer,
+    DistanceAnswer,
+    Found,
+    NearestFreeAnswer,
+    PathAnswer,
+    PosesAnswer,
+)
+from ..server.dispatch import Request
 from ..server.frames import Pose
 from ..server.requests import Answered, Requests
 from ..server.scheduler import Future, Scheduler

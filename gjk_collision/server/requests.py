@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import InputError
 from ..verdict import Status, Verdict
 from . import dispatch, fields, lookup
-from .answers import Answer, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
-from .dispatch import Found, Request
+from .answers import Answer, Found, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
+from .dispatch import Request
 from .exchange import Exchange
 from .frames import IDENTITY, FrameError, Pose
 from .scheduler import Scheduler

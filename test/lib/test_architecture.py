@@ -36,7 +36,7 @@ LAYERS = (
     ("server.twist", "server.footprints"),
     ("server.compose",),
     ("server.adapters", "server.snapshot"),
-    ("server.answers", "server.lookup", "server.pauses", "server.inbox"),
+    ("server.answers", "server.answer_fields", "server.lookup", "server.pauses", "server.inbox"),
     ("server.freshness",),
     ("server.placing",),
     ("server.received",),

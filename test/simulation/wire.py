@@ -41,16 +41,9 @@ def as_message(value: Any, name: str = "") -> Any:
     return time(value) if is_time else value
 
 
-def state(beat: Heartbeat) -> Fields:
-    """Return the fields of a msg/CollisionState that a mirror reads."""
-    config, answer = beat.snapshot.config, beat.found.answer
-    return Fields(
-        counter=beat.counter,
-        snapshot_sequence=beat.sequence,
-        header=header(config.check_frame, beat.stamp),
-        info=Fields(snapshot_id=beat.snapshot.id, config_hash=config.hash),
-        verdict=Fields(status=int(answer.status), message=answer.message),
-    )
+def state(beat: Heartbeat) -> Any:
+    """Return a msg/CollisionState."""
+    return as_message(beat.fields())
 
 
 # ---- what sensors send
