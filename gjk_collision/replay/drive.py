@@ -66,12 +66,12 @@ class Drive:
         self._config = config
         self.transforms = RecordedTransforms()
         self.errors: list[str] = []
-        self._requests = RecordedRequests(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
         self._server = Server(self, epoch=-1)
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
+        self._requests = RecordedRequests(self._server)
         not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
         self.snapshot = empty_snapshot(config, not_yet, 0)
         self.latency = 0
@@ -95,7 +95,7 @@ class Drive:
                 yield self._state(evaluated, "silence")
             self._time = time
             self.now()  # set the time before the first transform of that time is stored
-            self._requests.resume(time, self._server.snapshot)
+            self._requests.resume()
             has_data = False
             for message in together:
                 self.processed += 1
@@ -105,7 +105,7 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-        yield from self._requests.finish(self._time, self._server.snapshot)
+        yield from self._requests.finish()
 
     @property
     def requests_without_content(self) -> int:
@@ -136,7 +136,7 @@ class Drive:
         if topics.tf_static:
             handlers[topics.tf_static] = partial(self._receive_transforms, static=True)
         for name, service in topics.services.items():
-            handlers[name] = partial(self._receive_request, service)
+            handlers[name] = partial(self._requests.process, service)
         if topics.clock:
             handlers[topics.clock] = self._receive_clock
         return handlers
@@ -178,11 +178,8 @@ class Drive:
         self.now()
         for each in message.transforms:
             insert_message(self.transforms, each, static=static)
-        self._requests.resume(self._time, self._server.snapshot)
+        self._requests.resume()
         return []
-
-    def _receive_request(self, service: str, event: Any) -> list[Row]:
-        return self._requests.process(service, event, self._time, self._server.snapshot)
 
     def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)

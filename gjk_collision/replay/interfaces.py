@@ -128,13 +128,27 @@ def typestore(own: dict[str, Any] | None = None) -> Any:
 
 
 def message(store: Any, kind: str, **fields: Any) -> Any:
-    """Return a message; fields that are not given are 0 or empty, as in ROS."""
+    """Return a message; fields that are not given are 0 or empty, as in ROS.
+
+    Parts of the message are given as messages, or as in `server/answer_fields.py`.
+    """
     return store.types[kind](
         **{
-            name: fields[name] if name in fields else _default(store, *node)
+            name: _part(store, node, fields[name]) if name in fields else _default(store, *node)
             for name, node in store.fielddefs[kind][1]
         }
     )
+
+
+def _part(store: Any, node: Any, value: Any) -> Any:
+    kind, of = node
+    if kind is not Nodetype.NAME or hasattr(value, "__msgtype__"):
+        return value
+    if isinstance(value, int):
+        value = dict(zip(("sec", "nanosec"), divmod(value, 1_000_000_000), strict=True))
+    elif isinstance(value, tuple):
+        value = dict(zip("xy", value, strict=True))
+    return message(store, of, **value)
 
 
 def _default(store: Any, node: Any, of: Any) -> Any:

@@ -3,7 +3,7 @@
 """Recorded requests (service introspection), answered again from the data of their time."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -11,22 +11,22 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..server import fields, lookup
+from ..server import fields
 from ..server.answers import (
     Answer,
     DistanceAnswer,
+    Found,
     NearestFreeAnswer,
     PathAnswer,
     PosesAnswer,
-    unknown,
 )
-from ..server.config import Config
-from ..server.dispatch import Found, Request
-from ..server.frames import FrameError
-from ..server.snapshot import Fault, Snapshot
-from ..verdict import Status, Verdict
-from .recorded_transforms import RecordedTransforms
+from ..server.dispatch import Request
+from ..server.frames import Pose
+from ..server.requests import Answered, Requests
+from ..server.scheduler import Future, Scheduler
+from ..server.server import Server
+from ..server.snapshot import Snapshot
+from ..verdict import Verdict
 from .rows import DIGITS, Row
 
 __all__ = ["AskedPath", "RecordedRequests"]
@@ -64,26 +64,33 @@ class AskedPath:
     verdict: Verdict
 
 
-class RecordedRequests:
+_Key = tuple[bytes, int]  # client and number of a request
+
+
+@dataclass(slots=True)
+class _Task:
+    """A request that is being answered, and what it waits for."""
+
+    coroutine: Coroutine[Future, None, Answered]
+    wait: Future
+
+
+class RecordedRequests(Scheduler):
     """Answers recorded requests. Each answer is kept until the recorded reply is read.
 
     Parameters
     ----------
-    config : Config
-        Parameters of the server.
-    transforms : RecordedTransforms
-        Source of the poses between frames.
-    errors : list of str
-        Receives the exceptions that are raised while answers are computed.
+    server : Server
+        The server that has the data for the answers. Its steady time is the log time.
     """
 
-    def __init__(self, config: Config, transforms: RecordedTransforms, errors: list[str]) -> None:
-        self._config = config
-        self._transforms = transforms
-        self._errors = errors
-        # Requests that wait for a transform: service, request, log time.
-        self._waiting: dict[tuple[bytes, int], tuple[str, Any, int]] = {}
-        self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._server = server
+        self._requests = Requests(server, self, is_live=False)
+        self._timers: list[tuple[int, Callable[[], None]]] = []  # log time, function
+        self._waiting: dict[_Key, _Task] = {}
+        self._open: OrderedDict[_Key, Row] = OrderedDict()
         self.path: AskedPath | None = None  # of the last CheckPath with an answer
         # Numbers of events, for `notes`:
         self.without_content = 0  # requests recorded as metadata only
@@ -93,9 +100,7 @@ class RecordedRequests:
         self.replies_without_content = 0
         self.without_reply = 0
 
-    def process(
-        self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
-    ) -> list[Row]:
+    def process(self, service: str, event: Any) -> list[Row]:
         """Process one service event; return the rows that it completes.
 
         Parameters
@@ -104,10 +109,6 @@ class RecordedRequests:
             Name of the service type.
         event : object
             An object with the fields of the event message.
-        time : int
-            Log time [ns].
-        snapshot : callable
-            Returns the present snapshot.
         """
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
@@ -117,13 +118,15 @@ class RecordedRequests:
             if not len(event.request):
                 self.without_content += 1
                 return []
-            self._waiting[key] = service, event.request[0], time
-            self.resume(time, snapshot)
+            message = event.request[0]
+            answer = self._requests.answer(service, message, _reply(service), is_large=False)
+            self._waiting[key] = _Task(answer, Future())
+            self._step(key)
             if len(self._open) > MAX_OPEN:
                 done.append(self._open.popitem(last=False)[1])
                 self.without_reply += 1
         elif event.info.event_type == RESPONSE_SENT:
-            self._end_wait(key, time, snapshot)
+            self._end_wait(key)
             if key not in self._open:
                 self.replies_alone += 1
                 return []
@@ -133,7 +136,7 @@ class RecordedRequests:
                 row.recorded = Verdict(int(event.response[0].verdict.verdict)).name
             done.append(row)
         for row in done:
-            row.time = time
+            row.time = self._server.steady()
         return done
 
     def notes(self) -> list[str]:
@@ -148,67 +151,90 @@ class RecordedRequests:
         )
         return [f"{count} {what}: {which}" for count, what, which in found if count]
 
-    def resume(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
-        """Answer the requests that need not wait any longer, as the node does.
-
-        Their transforms have arrived, or they have waited for `transform_wait`.
-        """
-        for key, (_, request, since) in list(self._waiting.items()):
-            frame, stamp = fields.frame_and_stamp(request)
-            may_come = stamp > lookup.awaited_from(self._config, self._transforms, frame)
-            is_over = (time - since) * 1e-9 > self._config.transform_wait
-            if is_over or not may_come:
-                self._end_wait(key, time, snapshot)
-
-    def _end_wait(
-        self, key: tuple[bytes, int], time: int, snapshot: Callable[[], Snapshot]
-    ) -> None:
-        """Answer a request now if it still waits."""
-        if key in self._waiting:
-            service, request, _ = self._waiting.pop(key)
-            self._open[key] = self._answer(service, request, time, snapshot())
-
-    def finish(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
+    def finish(self) -> list[Row]:
         """Return the rows of all requests without a recorded reply, at the end of the bag."""
         for key in list(self._waiting):
-            self._end_wait(key, time, snapshot)
+            self._end_wait(key)
         rows = list(self._open.values())
         self.without_reply += len(rows)
         self._open.clear()
         for row in rows:
-            row.time = time
+            row.time = self._server.steady()
         return rows
 
-    def _answer(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
-        row = Row(time, snapshot.stamp, service, Verdict.UNKNOWN, Status.UNDEFINED)
-        row.snapshot_id = snapshot.id
-        row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
-        row.bad_sources = snapshot.bad_sources
-        request = Request(service, message)
+    # ---- the wait for a transform
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call a function by `resume` after a log time [s]; return a function to prevent this."""
+        timer = self._server.steady() + round(seconds * 1e9), callback
+        self._timers.append(timer)
+        return lambda: self._timers.remove(timer)
+
+    def resume(self) -> None:
+        """Answer the requests whose transforms have arrived, or that have waited long enough."""
+        for due, callback in self._timers:
+            if self._server.steady() > due:
+                callback()
+        self._requests.resume()
+        for key in [key for key, task in self._waiting.items() if task.wait.done()]:
+            self._step(key)
+
+    def _end_wait(self, key: _Key) -> None:
+        """Answer a request now if it still waits."""
+        if key in self._waiting:
+            self._waiting[key].wait.set_result(None)
+            self._step(key)
+
+    def _step(self, key: _Key) -> None:
+        """Answer a request, unless it must wait."""
+        task = self._waiting[key]
         try:
-            answer = _fill(row, request.ask(snapshot, self._transforms))
-            if service == "CheckPath":
-                self.path = _asked_path(request, snapshot, time, answer.verdict)
-        except (InputError, FrameError) as error:
-            answer = unknown(Fault(error.status, str(error)))
-        except Exception as error:  # the node does the same
-            self._errors.append(repr(error))
-            answer = unknown(Fault(Status.INTERNAL_ERROR, repr(error)))
-        if request.pose is not None and request.frame is not None:
+            task.wait = task.coroutine.send(None)
+        except StopIteration as end:
+            del self._waiting[key]
+            self._open[key] = self._completed(end.value)
+
+    def _completed(self, answered: Answered) -> Row:
+        """Return the row of an answer, with the data that it is from."""
+        row: Row
+        row, is_computed = answered.reply
+        request, snapshot = answered.request, answered.snapshot
+        row.now, row.snapshot_id, row.bad_sources = (
+            snapshot.stamp,
+            snapshot.id,
+            snapshot.bad_sources,
+        )
+        row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
+        if request is None or request.frame is None:
+            return row
+        if request.pose is not None:
             row.ego = tuple(request.frame.of(request.pose))
-        row.verdict, row.status, row.message = answer.verdict, answer.status, answer.message
-        if answer.nearest_id != -1:
-            row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
+        if is_computed and request.service == "CheckPath":
+            time = self._server.steady()
+            self.path = _asked_path(request, request.frame, snapshot, time, row.verdict)
         return row
 
 
+def _reply(service: str) -> Callable[[Found, Snapshot | None], tuple[Row, bool]]:
+    """Return a function that makes a row, and tells whether its answer was computed."""
+
+    def fill(found: Found, snapshot: Snapshot | None) -> tuple[Row, bool]:
+        answer = found if isinstance(found, Answer) else found.answer
+        row = Row(0, 0, service, answer.verdict, answer.status, answer.message)
+        if snapshot is not None:
+            _fill(row, found)
+        if answer.nearest_id != -1:
+            row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
+        return row, snapshot is not None
+
+    return fill
+
+
 def _asked_path(
-    request: Request, snapshot: Snapshot, time: int, verdict: Verdict
+    request: Request, frame: Pose, snapshot: Snapshot, time: int, verdict: Verdict
 ) -> AskedPath | None:
-    """Return the path of an answered CheckPath; None: the pose of its frame is not known."""
-    message, frame = request.message, request.frame
-    if frame is None:
-        return None
+    """Return the path of an answered CheckPath; None: no pose is before the horizon."""
+    message = request.message
     poses, times = fields.numbers(message.poses).reshape(-1, 3), fields.numbers(message.times)
     until = snapshot.known_until(fields.nanoseconds(message.header.stamp))
     arcs = fields.numbers(getattr(message, "arcs", ())).reshape(-1, 2)
@@ -223,14 +249,12 @@ def _asked_path(
     return AskedPath(time, frame.compose(poses), verdict) if len(poses) else None
 
 
-def _fill(row: Row, answer: Found) -> Answer:
-    """Copy an answer to a row, and return its verdict with the reason.
+def _fill(row: Row, answer: Found) -> None:
+    """Copy the values of an answer to a row.
 
     A row has one distance and one obstacle. The digest covers the values of all obstacles, poses
     or pairs.
     """
-    if isinstance(answer, Answer):
-        return answer
     if isinstance(answer, PathAnswer):
         if np.isfinite(answer.min_distance):
             row.distance, row.lower_bound = answer.min_distance, answer.min_distance_lower_bound
@@ -249,7 +273,7 @@ def _fill(row: Row, answer: Found) -> Answer:
             row.digest = _digest(answer.ids, answer.statuses, answer.distances)
     elif isinstance(answer, NearestFreeAnswer):
         row.digest = _digest(answer.free_pose)
-    else:
+    elif not isinstance(answer, Answer):
         distances, bounds = answer.distances, answer.lower_bounds
         row.digest = _digest(answer.verdicts, answer.statuses)
         if distances is not None and bounds is not None:
@@ -264,7 +288,6 @@ def _fill(row: Row, answer: Found) -> Answer:
                 more += [own.ids, own.distances, own.gradients]
             if more:
                 row.digest = _digest(np.array([row.digest]), *more)
-    return answer.answer
 
 
 def _digest(*arrays: Any) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from ..replay.drive import Drive
 from ..replay.interfaces import message, typestore
 from ..replay.rows import Row
+from ..server.answer_fields import info_fields, reply_fields
 from ..server.answers import Answer, StateAnswer
 from ..server.drawing import marker_array
 from ..server.frames import Pose
@@ -48,7 +49,6 @@ class AnswerFile:
         from mcap.writer import Writer
 
         self._store = typestore()
-        self._types: Any = self._store.types
         self._file = path.open("xb")
         self._writer: Any = Writer(self._file)
         self._writer.start(profile="ros2", library="gjk_collision")
@@ -81,41 +81,14 @@ class AnswerFile:
 
     # ---- messages
 
-    def _header(self, row: Row, drive: Drive) -> Any:
-        frame = drive.snapshot.config.check_frame
-        return self._types["std_msgs/msg/Header"](self._time(row.now), frame)
-
-    def _time(self, nanoseconds: int) -> Any:
-        return self._types["builtin_interfaces/msg/Time"](*divmod(nanoseconds, 10**9))
-
     def _state(self, row: Row, drive: Drive) -> Any:
-        snapshot, own = drive.snapshot, "gjk_collision/msg/"
-        header, found = self._header(row, drive), _answer(row)
-        info = self._types[own + "ReplyInfo"](
-            header=header,
-            snapshot_id=row.snapshot_id,
-            oldest_data_stamp=self._time(snapshot.oldest_data_stamp),
-            footprint_age=row.footprint_age,
-            max_obstacle_age=row.obstacle_age,
-            bad_sources=list(row.bad_sources),
-            config_hash=snapshot.config.hash,
-            compute_time=nan,  # so that the file is the same in every run
-            footprint=snapshot.footprint_name if snapshot.footprint is not None else "",
-        )
-        return self._types[STATE[1]](
-            header=header,
+        return message(
+            self._store,
+            STATE[1],
+            header={"stamp": row.now, "frame_id": drive.snapshot.config.check_frame},
             counter=self._count,
-            verdict=self._types[own + "Verdict"](int(row.verdict), int(row.status), row.message),
-            info=info,
-            distance=row.distance,
-            distance_lower_bound=row.lower_bound,
-            time_to_collision=row.time_to_collision,
-            nearest_id=row.nearest_id,
-            nearest_source=row.nearest_source,
-            witness_ego=self._made("Point", **_xy(found.witness_ego)),
-            witness_obstacle=self._made("Point", **_xy(found.witness_obstacle)),
-            direction=self._made("Vector3", **_xy(found.direction)),
-            snapshot_sequence=0,
+            info=info_fields(drive.snapshot, nan),  # so that the file is the same in every run
+            **reply_fields("CollisionState", _answer(row)),
         )
 
     def _made(self, name: str, **fields: Any) -> Any:
@@ -140,10 +113,6 @@ def _answer(row: Row) -> StateAnswer:
         _pair(row.witness_obstacle, nan),
         _pair(row.direction, 0.0),
     )
-
-
-def _xy(point: tuple[float, float]) -> dict[str, float]:
-    return dict(zip("xy", point, strict=True))
 
 
 def _pair(values: tuple[float, ...], missing: float) -> tuple[float, float]:

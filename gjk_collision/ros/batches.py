@@ -16,6 +16,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
+from ..server.scheduler import Scheduler
 from .timers import steady_timer
 
 __all__ = ["Batches", "is_large"]
@@ -50,8 +51,8 @@ def is_large(kind: str, request: Any) -> bool:
     return size > LARGE[kind]
 
 
-class Batches:
-    """Computes large requests, one after the other, in a second thread: a `Scheduler`.
+class Batches(Scheduler):
+    """Computes large requests, one after the other, in a second thread.
 
     All methods are called in the thread of the executor.
 
@@ -64,16 +65,12 @@ class Batches:
     ----------
     group : CallbackGroup
         Callback group of the services with large requests. It limits how many of them wait.
-    is_closed : bool
-        Whether `close` was called. A computation must then end soon.
     """
 
     def __init__(self, node: Node) -> None:
+        super().__init__()
         self._node = node
         self.group = _Group(self)
-        self.is_closed = False
-        self._is_busy = False
-        self._waiting: deque[Future] = deque()  # requests that wait for their turn
         self._finished: deque[Future] = deque()  # appended by the second thread
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
         # A future of rclpy is only used in the thread of the executor.
@@ -82,22 +79,7 @@ class Batches:
     @property
     def is_full(self) -> bool:
         """Whether no further request is taken from the queues of the services."""
-        return self._is_busy + len(self._waiting) >= MAX_WAITING
-
-    async def enter(self) -> None:
-        """Wait for the turn of a large request. Its end is `leave`."""
-        if self._is_busy:
-            turn = Future()
-            self._waiting.append(turn)
-            await turn  # `leave` passes the turn on, and `_is_busy` stays true
-        self._is_busy = True
-
-    def leave(self) -> None:
-        """End the turn of a large request, and begin the turn of the next one."""
-        if self._waiting:
-            self._waiting.popleft().set_result(None)
-        else:
-            self._is_busy = False
+        return self._is_busy + len(self._turns) >= MAX_WAITING
 
     def future(self) -> Future:
         """Return an object to `await`."""

@@ -8,68 +8,22 @@ element.
 """
 
 from array import array
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from math import nan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Vector3
-from gjk_collision.msg import CollisionState, Footprint, ObstacleArray, ReplyInfo, Verdict
-from std_msgs.msg import Header
+from gjk_collision.msg import CollisionState, Footprint, ObstacleArray
 
 from ..server import dispatch
-from ..server.answers import (
-    Answer,
-    DistanceAnswer,
-    NearestFreeAnswer,
-    PathAnswer,
-    PosesAnswer,
-    ShapesAnswer,
-    StateAnswer,
-    unknown,
-)
-from ..server.compose import Placed, in_check_frame
-from ..server.dispatch import Found
-from ..server.obstacles import Obstacles
+from ..server.answer_fields import reply_fields
 from ..server.server import Heartbeat
-from ..server.snapshot import Fault, Snapshot
-from ..server.snapshot_message import obstacle_fields
-from ..verdict import Status
+from ..server.snapshot import Fault
 
-__all__ = [
-    "fill",
-    "fill_answer",
-    "fill_info",
-    "fill_snapshot",
-    "fill_state",
-    "filled",
-    "none",
-    "state",
-    "time",
-]
-
-
-def time(nanoseconds: int) -> Time:
-    """Return a time [ns] as a stamp."""
-    sec, nanosec = divmod(nanoseconds, 1_000_000_000)
-    return Time(sec=sec, nanosec=nanosec)
-
-
-def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
-    """Fill the fields of ``msg/ReplyInfo`` from a snapshot, except `compute_time`."""
-    info.header.stamp = time(snapshot.stamp)
-    info.header.frame_id = snapshot.config.check_frame
-    info.snapshot_id = snapshot.id
-    info.footprint = snapshot.footprint_name if snapshot.footprint is not None else ""
-    info.oldest_data_stamp = time(snapshot.oldest_data_stamp)
-    info.footprint_age = snapshot.footprint_age
-    info.max_obstacle_age = snapshot.max_obstacle_age
-    info.bad_sources = list(snapshot.bad_sources)
-    info.config_hash = snapshot.config.hash
+__all__ = ["fill", "filled", "none", "state"]
 
 
 def none(kind: Any, fault: Fault) -> Any:
@@ -82,217 +36,96 @@ def none(kind: Any, fault: Fault) -> Any:
     fault : Fault
         The reason.
     """
-    reply = kind.Response()
-    if kind.__name__ in dispatch.SERVICES:
-        fill(reply, dispatch.none(kind.__name__, fault))
-    else:
-        fill_answer(reply, unknown(fault))
+    name = kind.__name__
+    reply = filled(kind.Response, reply_fields(name, dispatch.none(name, fault)))
     if hasattr(reply, "info"):
         reply.info.footprint_age = reply.info.max_obstacle_age = nan
     return reply
 
 
-def fill(reply: Any, found: Found) -> None:
-    """Fill the reply of a service, except its info."""
-    _FILL[type(found)](reply, found)
-
-
-def fill_answer(reply: Any, answer: Answer) -> None:
-    """Fill `verdict`, and `is_free` if the reply has this field."""
-    reply.verdict.verdict = int(answer.verdict)
-    reply.verdict.status = int(answer.status)
-    reply.verdict.message = answer.message
-    if hasattr(reply, "is_free"):
-        reply.is_free = answer.is_free
-
-
-def _fill_collide(reply: Any, answer: Answer) -> None:
-    """Fill the fields of ``srv/Collide``."""
-    fill_answer(reply, answer)
-    reply.obstacle_id, reply.obstacle_source = answer.nearest_id, answer.nearest_source
-
-
-def _fill_distance(reply: Any, found: DistanceAnswer) -> None:
-    """Fill the fields of ``srv/Distance``."""
-    fill_answer(reply, found.answer)
-    reply.ids = _array("q", found.ids)
-    reply.sources = list(found.sources)
-    reply.distances = _array("d", found.distances)
-    reply.lower_bounds = _array("d", found.lower_bounds)
-    reply.witness_ego = _array("d", found.witness_shape)
-    reply.witness_obstacle = _array("d", found.witness_obstacle)
-    reply.directions = _array("d", found.directions)
-    reply.statuses = _array("H", found.statuses)
-
-
-def _fill_poses(reply: Any, found: PosesAnswer) -> None:
-    """Fill the fields of ``srv/CheckPoses``."""
-    fill_answer(reply, found.answer)
-    reply.verdicts = _array("B", found.verdicts)
-    reply.statuses = _array("H", found.statuses)
-    reply.distances = _array("d", found.distances)
-    reply.lower_bounds = _array("d", found.lower_bounds)
-    reply.nearest_ids = _array("q", found.nearest_ids)
-    reply.witnesses = _array("d", found.witnesses)
-    reply.first_invalid_index = found.first_invalid_index
-    reply.group_first_invalid = _array("i", found.group_first_invalid)
-    if (each := found.gradients) is not None:
-        reply.gradient_ids = _array("q", each.ids)
-        reply.gradient_distances = _array("d", each.distances)
-        reply.gradients = _array("d", each.gradients)
-        reply.gradient_rates = _array("d", each.rates)
-        reply.gradient_smooth = _array("B", each.smooth)
-
-
-def _fill_path(reply: Any, found: PathAnswer) -> None:
-    """Fill the fields of ``srv/CheckPath``."""
-    fill_answer(reply, found.answer)
-    reply.first_invalid_segment = found.first_invalid_segment
-    reply.last_valid_fraction = found.last_valid_fraction
-    reply.first_collision_time = found.first_collision_time
-    reply.obstacle_id = found.obstacle_id
-    reply.min_distance = found.min_distance
-    reply.min_distance_lower_bound = found.min_distance_lower_bound
-
-
-def _fill_nearest_free(reply: Any, found: NearestFreeAnswer) -> None:
-    """Fill the fields of ``srv/NearestFree``."""
-    fill_answer(reply, found.answer)
-    reply.free_pose = _array("d", found.free_pose)
-    reply.shift, reply.turn = found.shift, found.turn
-
-
-def _fill_shapes(reply: Any, found: ShapesAnswer) -> None:
-    """Fill the fields of ``srv/CheckShapes``."""
-    fill_answer(reply, found.answer)
-    reply.verdicts = _array("B", found.verdicts)
-    reply.statuses = _array("H", found.statuses)
-    reply.distances = _array("d", found.distances)
-    reply.lower_bounds = _array("d", found.lower_bounds)
-    reply.witnesses = _array("d", found.witnesses)
-    reply.directions = _array("d", found.directions)
-
-
-_FILL: dict[type[Found], Callable[[Any, Any], None]] = {
-    Answer: _fill_collide,
-    DistanceAnswer: _fill_distance,
-    PosesAnswer: _fill_poses,
-    PathAnswer: _fill_path,
-    NearestFreeAnswer: _fill_nearest_free,
-    ShapesAnswer: _fill_shapes,
-}
-
-
-def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
-    """Fill the fields of ``srv/GetSnapshot``, except info, from a snapshot, complete or not."""
-    complete = Fault(Status.SUCCESS, "complete")
-    fill_answer(reply, unknown(snapshot.fault or complete))
-    config = snapshot.config
-    if snapshot.outline is not None:
-        reply.footprint = ObstacleArray(
-            header=Header(stamp=time(snapshot.outline_stamp), frame_id=config.base_frame),
-            source="footprint",
-            ids=array("q", [0]),
-            kinds=array("B", [ObstacleArray.CONCAVE if len(snapshot.outline) > 2 else 0]),
-            offsets=array("I", [0, len(snapshot.outline)]),
-            xy=_array("d", snapshot.outline),
-            radius=array("d", [snapshot.footprint.radius if snapshot.footprint else 0.0]),
-        )
-    named = snapshot.footprints
-    reply.footprint_names = [each.name for each in named]
-    counts = [len(each.outline) for each in named]
-    reply.footprints = ObstacleArray(
-        header=Header(stamp=time(snapshot.stamp), frame_id=config.base_frame),
-        source="footprints",
-        ids=array("q", range(len(named))),
-        kinds=array("B", [ObstacleArray.CONCAVE if count > 2 else 0 for count in counts]),
-        offsets=array("I", accumulate(counts, initial=0)),
-        xy=_array("d", np.concatenate([np.empty((0, 2)), *(each.outline for each in named)])),
-        radius=array("d", [each.shape.radius for each in named]),
-    )
-    names = [name for _, name in snapshot.spans]
-    reply.obstacles = [
-        filled(
-            ObstacleArray,
-            obstacle_fields(
-                name,
-                in_check_frame(replace(part, inflation=0.0, obstacles=_received(part)), config),
-            ),
-        )
-        for name, part in zip(names, snapshot.parts, strict=True)
-    ]
-
-
-def _received(part: Placed) -> Obstacles:
-    """Return the list as received, with the outlines of a region."""
-    return part.obstacles if part.received is None else part.received
-
-
-def filled(kind: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a message with these fields.
-
-    Times are in ns, messages are mappings, and numeric sequences are ndarrays.
-    """
-    message, types = kind(), kind.get_fields_and_field_types()
-    for name, value in fields.items():
-        setattr(message, name, _converted(types[name], value))
+def state(beat: Heartbeat) -> CollisionState:
+    """Return a ``msg/CollisionState``."""
+    message: CollisionState = filled(CollisionState, beat.fields())
     return message
 
 
-def _converted(kind: str, value: Any) -> Any:
+def filled(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a message with these fields, see `fill`."""
+    message = kind()
+    fill(message, fields)
+    return message
+
+
+def fill(message: Any, fields: Mapping[str, Any]) -> None:
+    """Set fields of a message. They are given as in `server/answer_fields.py`."""
+    setters = _setters(message.__class__)
+    for name, value in fields.items():
+        setters[name](message, name, value)
+
+
+@cache
+def _setters(kind: Any) -> dict[str, Callable[[Any, str, Any], None]]:
+    """Return a function for each field of a type of message that sets it."""
+    return {name: _setter(each) for name, each in kind.get_fields_and_field_types().items()}
+
+
+def _setter(kind: str) -> Callable[[Any, str, Any], None]:
     if kind in _TYPECODES:
-        return _array(_TYPECODES[kind], value)
-    if kind == "builtin_interfaces/Time":
-        return time(value)
-    if kind.startswith("sequence<") and "/" in kind:
-        inner = kind[len("sequence<") : -1]
-        return [_converted(inner, each) for each in value]
-    return filled(_KINDS[kind], value) if "/" in kind else value
+        return partial(_set_array, _TYPECODES[kind])
+    if kind in _KINDS:
+        return partial(_set_messages, _KINDS[kind])
+    if kind in _SETTERS:
+        return _SETTERS[kind]
+    return _set_part if "/" in kind else setattr
+
+
+def _set_array(typecode: str, message: Any, name: str, value: npt.NDArray[Any] | None) -> None:
+    filled = array(typecode)
+    if value is not None:
+        filled.frombytes(np.ascontiguousarray(value, dtype=np.dtype(typecode)).tobytes())
+    setattr(message, name, filled)
+
+
+def _set_messages(kind: Any, message: Any, name: str, value: Iterable[Any]) -> None:
+    setattr(message, name, [filled(kind, each) for each in value])
+
+
+def _set_strings(message: Any, name: str, value: Iterable[str]) -> None:
+    setattr(message, name, list(value))
+
+
+def _set_part(message: Any, name: str, value: Mapping[str, Any]) -> None:
+    fill(getattr(message, name), value)
+
+
+def _set_times(message: Any, name: str, value: Iterable[int]) -> None:
+    stamps = [divmod(each, 1_000_000_000) for each in value]
+    setattr(message, name, [Time(sec=sec, nanosec=nanosec) for sec, nanosec in stamps])
+
+
+def _set_time(message: Any, name: str, value: int) -> None:
+    part = getattr(message, name)
+    part.sec, part.nanosec = divmod(value, 1_000_000_000)
+
+
+def _set_point(message: Any, name: str, value: Sequence[float]) -> None:
+    part = getattr(message, name)
+    part.x, part.y = value
 
 
 _TYPECODES = {
     "sequence<uint8>": "B",
     "sequence<uint16>": "H",
     "sequence<uint32>": "I",
+    "sequence<int32>": "i",
     "sequence<int64>": "q",
     "sequence<double>": "d",
 }
-_KINDS = {
-    "std_msgs/Header": Header,
-    **{
-        f"gjk_collision/{each.__name__}": each
-        for each in (Footprint, ObstacleArray, ReplyInfo, Verdict)
-    },
+_KINDS = {f"sequence<gjk_collision/{e.__name__}>": e for e in (Footprint, ObstacleArray)}
+_SETTERS: dict[str, Callable[[Any, str, Any], None]] = {
+    "sequence<string>": _set_strings,
+    "sequence<builtin_interfaces/Time>": _set_times,
+    "builtin_interfaces/Time": _set_time,
+    "geometry_msgs/Point": _set_point,
+    "geometry_msgs/Vector3": _set_point,
 }
-
-
-def state(beat: Heartbeat) -> CollisionState:
-    """Return a ``msg/CollisionState``."""
-    message = CollisionState()
-    fill_state(message, beat.found)
-    fill_info(message.info, beat.snapshot)
-    message.counter, message.snapshot_sequence = beat.counter, beat.sequence
-    message.header.stamp = time(beat.stamp)
-    message.header.frame_id = beat.snapshot.config.check_frame
-    message.info.compute_time = beat.seconds
-    return message
-
-
-def fill_state(message: CollisionState, found: StateAnswer) -> None:
-    """Fill the fields of ``msg/CollisionState``, except header, counter and info."""
-    fill_answer(message, found.answer)
-    message.distance = found.distance
-    message.distance_lower_bound = found.lower_bound
-    message.time_to_collision = found.time_to_collision
-    message.nearest_id = found.answer.nearest_id
-    message.nearest_source = found.answer.nearest_source
-    message.witness_ego = Point(x=found.witness_ego[0], y=found.witness_ego[1])
-    message.witness_obstacle = Point(x=found.witness_obstacle[0], y=found.witness_obstacle[1])
-    message.direction = Vector3(x=found.direction[0], y=found.direction[1])
-
-
-def _array(typecode: str, values: npt.NDArray[Any] | None) -> "array[Any]":
-    filled = array(typecode)
-    if values is not None:
-        filled.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).tobytes())
-    return filled

@@ -32,6 +32,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
 from ..server.adapters import footprint, twist
+from ..server.answer_fields import reply_fields
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
 from ..server.frames import Pose
@@ -99,10 +100,8 @@ class CollisionServer(LifecycleNode):
         self.server = Server(self, secrets.randbelow(MAX_EPOCH))
         self.health = Health()
         self.last_state = CollisionState()
-        messages.fill_state(
-            self.last_state,
-            StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet"))),
-        )
+        none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
+        messages.fill(self.last_state, reply_fields("CollisionState", none))
         self._inputs: list[Subscription] = []
         self._latched: dict[str, Subscription] = {}  # of sources with transient_local, by name
         self._heartbeat: Timer | None = None

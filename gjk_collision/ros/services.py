@@ -19,12 +19,13 @@ from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.service_introspection import ServiceIntrospectionState
 
-from ..server.answers import Answer, PathAnswer, PosesAnswer
-from ..server.dispatch import Found
+from ..server.answer_fields import info_fields, reply_fields
+from ..server.answers import Found, PathAnswer, PosesAnswer
 from ..server.frames import IDENTITY, Pose
 from ..server.requests import Answered, Requests
 from ..server.server import Server
 from ..server.snapshot import Snapshot
+from ..server.snapshot_message import data_fields
 from ..verdict import Status, Verdict
 from . import messages
 from .batches import LARGE, Batches, is_large
@@ -88,13 +89,9 @@ class Services:
         service = kind.__name__
 
         def fill(found: Found, snapshot: Snapshot | None) -> Any:
-            reply = kind.Response()
-            if kind is not GetSnapshot:
-                messages.fill(reply, found)
-            elif snapshot is not None:
-                messages.fill_snapshot(reply, snapshot)
-            elif isinstance(found, Answer):
-                messages.fill_answer(reply, found)
+            reply = messages.filled(kind.Response, reply_fields(service, found))
+            if kind is GetSnapshot and snapshot is not None:
+                messages.fill(reply, data_fields(snapshot))
             return reply
 
         async def answer(request: Any) -> Any:
@@ -103,8 +100,7 @@ class Services:
             )
             reply = answered.reply
             if hasattr(reply, "info"):
-                messages.fill_info(reply.info, answered.snapshot)
-                reply.info.compute_time = answered.seconds
+                messages.fill(reply.info, info_fields(answered.snapshot, answered.seconds))
             else:
                 reply.compute_time = answered.seconds
             try:  # the reply is sent in any case
@@ -134,14 +130,14 @@ class Services:
     def _show_hit(self, answered: Answered) -> None:
         """Show the first pose of a batch or a path at which there is a collision."""
         request, found = answered.request, answered.found
-        if request is None:
+        if request is None or answered.reply.verdict.verdict != Verdict.COLLISION:
             return
         frame = request.frame or IDENTITY
         if isinstance(found, PosesAnswer):
             first = found.first_invalid_index
             if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
                 self._note_hit(request.pose_at(first, frame=frame))
-        elif isinstance(found, PathAnswer) and found.answer.verdict is Verdict.COLLISION:
+        elif isinstance(found, PathAnswer):
             swept = request.message.interpolation == CheckPath.Request.SWEPT
             if swept and answered.snapshot.fault is None:
                 at = found.first_invalid_segment, found.last_valid_fraction

@@ -24,6 +24,7 @@ from .snapshot import Fault
 __all__ = [
     "Answer",
     "DistanceAnswer",
+    "Found",
     "NearestFreeAnswer",
     "PathAnswer",
     "PosesAnswer",
@@ -211,6 +212,8 @@ class StateAnswer(Record):
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
+
+Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | NearestFreeAnswer | ShapesAnswer
 
 # Answers without a message and an obstacle, by verdict.
 _SUCCESS = [Answer(each, Status.SUCCESS) for each in Verdict]

@@ -22,6 +22,7 @@ from . import fields, lookup, questions
 from .answers import (
     Answer,
     DistanceAnswer,
+    Found,
     NearestFreeAnswer,
     PathAnswer,
     PosesAnswer,
@@ -31,9 +32,7 @@ from .answers import (
 from .frames import IDENTITY, Pose, Transforms
 from .snapshot import Fault, Snapshot
 
-__all__ = ["SERVICES", "Found", "Request", "none"]
-
-Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | NearestFreeAnswer | ShapesAnswer
+__all__ = ["SERVICES", "Request", "none"]
 
 
 class Request:

@@ -5,48 +5,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from ..errors import InputError
 from ..verdict import Status, Verdict
 from . import dispatch, fields, lookup
-from .answers import Answer, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
-from .dispatch import Found, Request
+from .answers import Answer, Found, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
+from .dispatch import Request
 from .exchange import Exchange
 from .frames import IDENTITY, FrameError, Pose
+from .scheduler import Scheduler
 from .server import Server
 from .snapshot import Fault, Snapshot, empty_snapshot
 from .verification import total_margin, verdict_error
 
-__all__ = ["Answered", "Requests", "Scheduler"]
+__all__ = ["Answered", "Requests"]
 
 # Maximum number of requests that wait for a transform. Further requests are answered at once.
 MAX_WAITING = 64
-
-Result = TypeVar("Result")
-
-
-class Scheduler(Protocol):
-    """Where requests wait, and where their answers are computed."""
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the process ends. A computation must then end soon."""
-
-    def future(self) -> Any:
-        """Return an object to `await`, with the methods `done` and `set_result`."""
-
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after a steady time [s]; return a function that prevents this."""
-
-    async def enter(self) -> None:
-        """Wait for the turn of a large request. Its end is `leave`."""
-
-    def leave(self) -> None:
-        """End the turn of a large request, and begin the turn of the next one."""
-
-    async def run(self, compute: Callable[[], Result], *, is_large: bool) -> Result:
-        """Return the result of a function; that of a large request may run in another thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +40,7 @@ class Answered:
     seconds : float
         Time from the arrival of the request [s], without the time that it waited.
     request : Request or None
-        The request, with the poses that were looked up; None: the answer is an error.
+        The request, with the poses that were looked up; None: an internal error.
     """
 
     reply: Any
@@ -83,10 +59,14 @@ class Requests:
         The server that has the data for the answers.
     scheduler : Scheduler
         Where requests wait, and where their answers are computed.
+    is_live : bool
+        False for recorded requests, so that an answer depends on the recording only: there is no
+        time budget, answers are not verified, and ids of snapshots in requests, which are those
+        of the recorded node, are ignored.
     """
 
-    def __init__(self, server: Server, scheduler: Scheduler) -> None:
-        self._server, self._scheduler = server, scheduler
+    def __init__(self, server: Server, scheduler: Scheduler, *, is_live: bool = True) -> None:
+        self._server, self._scheduler, self._is_live = server, scheduler, is_live
         self._waiting: dict[Any, Any] = {}  # future -> request that waits for its transform
         self._is_resuming = self._is_again = False
         self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
@@ -199,11 +179,12 @@ class Requests:
         server, needs_data = self._server, service != "CheckShapes"
         if needs_data:
             in_time = service != "GetSnapshot"
-            first = exchange.first_snapshot(_wanted(service, message), in_time=in_time)
+            wanted = _wanted(service, message) if self._is_live else 0
+            first = exchange.first_snapshot(wanted, in_time=in_time)
         else:
             first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
+        request = Request(service, message)
         try:
-            request = Request(service, message)
             if service != "GetSnapshot":
                 first = request.chosen(first)
             if is_large:
@@ -223,7 +204,7 @@ class Requests:
             if needs_data and not (last.id and server.is_active):
                 fault = last.fault or fault
             found = dispatch.none(service, fault)
-            return Answered(fill(found, None), found, last, exchange.seconds)
+            return Answered(fill(found, None), found, last, exchange.seconds, request)
 
     async def _compute(
         self,
@@ -239,7 +220,8 @@ class Requests:
             return self._scheduler.is_closed or exchange.is_late()
 
         def compute() -> tuple[Found, Any]:
-            found = request.ask(snapshot, exchange.transforms, is_late)
+            late = is_late if self._is_live else None
+            found = request.ask(snapshot, exchange.transforms, late)
             return found, fill(found, snapshot)
 
         if request.service == "GetSnapshot":
@@ -248,7 +230,7 @@ class Requests:
         if is_large:
             exchange.find_frame(fields.frame_and_stamp(request.message), snapshot)
         found, reply = await self._scheduler.run(compute, is_large=is_large)
-        if request.service != "CheckShapes":
+        if self._is_live and request.service != "CheckShapes":
             self._verify(request, found, snapshot)
         return found, reply
 

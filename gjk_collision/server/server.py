@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..errors import InputError
 from ..verdict import Status
 from . import lookup, questions
+from .answer_fields import info_fields, reply_fields
 from .answers import StateAnswer, unknown
 from .config import Config
 from .exchange import Exchange
@@ -76,6 +77,16 @@ class Heartbeat:
     snapshot: Snapshot
     ego: Pose | Fault
     seconds: float
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the message, as in `answer_fields`."""
+        return {
+            "header": {"stamp": self.stamp, "frame_id": self.snapshot.config.check_frame},
+            "counter": self.counter,
+            "info": info_fields(self.snapshot, self.seconds),
+            "snapshot_sequence": self.sequence,
+            **reply_fields("CollisionState", self.found),
+        }
 
 
 class Server:

@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..verdict import Status
+from .answer_fields import info_fields, verdict_fields
 from .answers import unknown
 from .compose import Placed, in_check_frame
 from .obstacles import Obstacles
 from .snapshot import Fault, Snapshot
 
-__all__ = ["described", "obstacle_fields"]
+__all__ = ["data_fields", "described", "obstacle_fields"]
 
 # Time after which a mirror answers UNKNOWN because it received no heartbeat: this number of
 # periods of the heartbeat, but at least this time [s].
@@ -29,6 +31,8 @@ PARAMETERS = (
     "toi_tolerance", "max_poses", "max_future_stamp",
 )  # fmt: skip
 
+CONCAVE = 1  # as in msg/ObstacleArray
+
 ARRAYS = (
     "ids", "kinds", "offsets", "xy", "radius", "poses", "velocities", "path_offsets",
     "path_times", "path_poses", "margins", "margin_rates",
@@ -36,9 +40,7 @@ ARRAYS = (
 
 
 def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
-    """Return the fields of ``msg/Snapshot``.
-
-    Times are in ns, messages are dictionaries, and numeric sequences are ndarrays.
+    """Return the fields of ``msg/Snapshot``, as in `answer_fields`.
 
     Parameters
     ----------
@@ -50,17 +52,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
     config, expiries = snapshot.config, snapshot.footprint_expiries
     parts = zip(snapshot.spans, snapshot.parts, strict=True)
     return {
-        "info": {
-            "header": {"stamp": snapshot.stamp, "frame_id": config.check_frame},
-            "snapshot_id": snapshot.id,
-            "oldest_data_stamp": snapshot.oldest_data_stamp,
-            "footprint_age": snapshot.footprint_age,
-            "max_obstacle_age": snapshot.max_obstacle_age,
-            "bad_sources": list(snapshot.bad_sources),
-            "config_hash": config.hash,
-            "compute_time": 0.0,
-            "footprint": "" if snapshot.footprint is None else snapshot.footprint_name,
-        },
+        "info": info_fields(snapshot),
         "sequence": sequence,
         "verdict": _verdict(snapshot.fault),
         "data_verdict": _verdict(snapshot.data_fault),
@@ -107,12 +99,7 @@ def _region(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _verdict(fault: Fault | None) -> dict[str, Any]:
-    answer = unknown(fault or Fault(Status.SUCCESS, "complete"))
-    return {
-        "verdict": int(answer.verdict),
-        "status": int(answer.status),
-        "message": answer.message,
-    }
+    return verdict_fields(unknown(fault or Fault(Status.SUCCESS, "complete")))
 
 
 def _footprints(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -138,3 +125,54 @@ def obstacle_fields(name: str, data: Obstacles) -> dict[str, Any]:
         "sequence": data.sequence,
         **{name: getattr(data, name) for name in ARRAYS},
     }
+
+
+def data_fields(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields of ``srv/GetSnapshot`` with data, of a snapshot, complete or not."""
+    named = snapshot.footprints
+    fields = {
+        "footprint_names": [each.name for each in named],
+        "footprints": _outlines(
+            "footprints",
+            snapshot,
+            snapshot.stamp,
+            [each.outline for each in named],
+            [each.shape.radius for each in named],
+        ),
+        "obstacles": [
+            obstacle_fields(name, in_check_frame(_as_received(part), snapshot.config))
+            for (_, name), part in zip(snapshot.spans, snapshot.parts, strict=True)
+        ],
+    }
+    if snapshot.outline is not None:
+        radius = snapshot.footprint.radius if snapshot.footprint else 0.0
+        fields["footprint"] = _outlines(
+            "footprint", snapshot, snapshot.outline_stamp, [snapshot.outline], [radius]
+        )
+    return fields
+
+
+def _outlines(
+    name: str,
+    snapshot: Snapshot,
+    stamp: int,
+    outlines: list[npt.NDArray[np.float64]],
+    radii: list[float],
+) -> dict[str, Any]:
+    """Return the fields of ``msg/ObstacleArray`` of footprints in the base frame."""
+    counts = [len(each) for each in outlines]
+    return {
+        "header": {"stamp": stamp, "frame_id": snapshot.config.base_frame},
+        "source": name,
+        "ids": np.arange(len(counts)),
+        "kinds": np.array([CONCAVE if count > 2 else 0 for count in counts]),
+        "offsets": np.cumsum([0, *counts]),
+        "xy": np.concatenate([np.empty((0, 2)), *outlines]),
+        "radius": np.array(radii),
+    }
+
+
+def _as_received(part: Placed) -> Placed:
+    """Return obstacles without inflation, with the outlines of a region."""
+    data = part.obstacles if part.received is None else part.received
+    return replace(part, inflation=0.0, obstacles=data)

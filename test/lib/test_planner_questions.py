@@ -358,7 +358,7 @@ def test_a_replayed_row_covers_the_new_answers() -> None:
 
     def digest(found: Any) -> int:
         row = Row(0, 0, "x", Verdict.UNKNOWN, Status.UNDEFINED)
-        assert _fill(row, found) is found.answer
+        _fill(row, found)
         return row.digest
 
     known, poses = snapshot((0, 0)), np.array([[5.0, 0, 0], [6.0, 0, 0]])

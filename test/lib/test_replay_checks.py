@@ -494,6 +494,7 @@ def with_requests(
     storage: Storage = "mcap",
     stamp_and_frame: tuple[int, str] = (0, "odom"),
     replied: float = 0.52,
+    required: int = 0,
 ) -> None:
     """A drive with four requests at 0.51 s, one reply, and a request without content at 0.6 s.
 
@@ -522,7 +523,7 @@ def with_requests(
             "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
             "CheckPoses": types[service + "CheckPoses_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
-                margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=0,
+                margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=required,
                 footprint="", footprints=[], group_offsets=np.empty(0, np.uint32), k=0,
                 which=np.empty(0, np.uint8),
             ),
@@ -600,6 +601,18 @@ def test_requests_are_answered_again(
         "3 requests have no recorded reply: not compared",
     ]
     assert result.outcome is Outcome.PASSED
+
+
+def test_an_answer_depends_on_the_recording_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id of a snapshot is that of the recorded node; a second method takes time."""
+    monkeypatch.setattr("gjk_collision.server.requests.verdict_error", lambda *_: "verified")
+    with_requests(tmp_path / "bag", Verdict.COLLISION, required=2**40)
+    parameters = {"verify_fraction": 1.0, "time_budget": 0.001}
+    replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    requests = [row for row in rows_of(tmp_path) if not row.is_state]
+    assert [row.status for row in requests] == [Status.SUCCESS] * 4
 
 
 @pytest.mark.parametrize(

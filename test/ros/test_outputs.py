@@ -29,6 +29,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, empty_snapshot
+from gjk_collision.server.snapshot_message import data_fields
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -186,8 +187,8 @@ def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
     for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
         part = Placed(data, frame, 0.0)
         known = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 1)
-        reply = GetSnapshot.Response()
-        messages.fill_snapshot(reply, replace(known, parts=(part,), spans=((1, "lidar"),)))
+        known = replace(known, parts=(part,), spans=((1, "lidar"),))
+        reply = messages.filled(GetSnapshot.Response, data_fields(known))
         (shown,) = reply.obstacles
         error = float(placing_errors(part, Config())[0])
         assert (error > 0.0) == (frame != Pose())

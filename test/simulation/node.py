@@ -8,8 +8,7 @@ time pass while an answer is computed.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from math import cos, sin
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from gjk_collision import InputError
 from gjk_collision.server.config import Config
 from gjk_collision.server.requests import Answered, Requests
+from gjk_collision.server.scheduler import Future, Scheduler
 from gjk_collision.server.server import Heartbeat, Server
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
@@ -25,28 +25,6 @@ from .facts import Message
 from .wire import as_message, converted, state
 
 CHILDREN = {"mount": "sensor", "tf": "map", "ego": "base"}  # kind of message -> child of "odom"
-
-
-class Future:
-    """Something to wait for, as of rclpy."""
-
-    def __init__(self) -> None:
-        self._is_done = False
-        self.then: list[Callable[[], None]] = []
-
-    def done(self) -> bool:
-        """Return whether there is a result."""
-        return self._is_done
-
-    def set_result(self, _: Any) -> None:
-        """End the wait."""
-        self._is_done = True
-        for each in self.then:
-            each()
-
-    def __await__(self) -> Generator[Future, None, None]:
-        while not self._is_done:
-            yield self
 
 
 @dataclass(eq=False)
@@ -80,10 +58,8 @@ class Watched(Server):
         return found
 
 
-class Node:
+class Node(Scheduler):
     """One process of the node: its shell, and its scheduler. The runner sets `true` first."""
-
-    is_closed = False
 
     def __init__(
         self,
@@ -95,11 +71,10 @@ class Node:
         changed: Callable[[], None],
         watch: Callable[[Snapshot, int], None],
     ) -> None:
+        super().__init__()
         self.true, self.clock, self.do_later, self.changed = true, clock, do_later, changed
         self.current: Task | None = None
         self.errors: list[str] = []
-        self._turns: deque[Future] = deque()
-        self._is_busy = False
         self._tree = TransformTree(self.now())
         self.server = Watched(self, epoch, watch)
         self.server.configure(config, self._tree)  # type: ignore[arg-type]
@@ -125,30 +100,11 @@ class Node:
 
     # ---- the scheduler
 
-    def future(self) -> Future:
-        """Return an object to `await`."""
-        return Future()
-
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
         """Call a function later; return a function that prevents this."""
         wanted = [True]
         self.do_later(round(seconds * 1e9), lambda: callback() if wanted else None)
         return wanted.clear
-
-    async def enter(self) -> None:
-        """Wait for the turn of a large request."""
-        if self._is_busy:
-            turn = Future()
-            self._turns.append(turn)
-            await turn
-        self._is_busy = True
-
-    def leave(self) -> None:
-        """End the turn of a large request."""
-        if self._turns:
-            self._turns.popleft().set_result(None)
-        else:
-            self._is_busy = False
 
     async def run(self, compute: Callable[[], Any], *, is_large: bool) -> Any:
         """Compute, and let time pass before or after it."""
@@ -176,7 +132,7 @@ class Node:
         except StopIteration as end:
             task.done(end.value)
         else:
-            waits.then.append(lambda: self.do_later(0, lambda: self._step(task)))
+            waits.add_done_callback(lambda _: self.do_later(0, lambda: self._step(task)))
         finally:
             self.current = before
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from array import array
 from collections.abc import Callable
 from math import nan
 from pathlib import Path
@@ -20,7 +19,7 @@ from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray, Snapshot
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
-from server import SERVICES, Bench, Server, doubles
+from server import SERVICES, Bench, Server
 from std_msgs.msg import Header
 
 from gjk_collision.ros import messages
@@ -104,20 +103,9 @@ def said(found: Any, question: Question) -> tuple[Any, ...]:
 
 
 def request_of(question: Question, required: int) -> Any:
-    if question.service == "Collide":
-        request = SERVICES["collide"].Request(margin=question.margin)
-        request.footprint = question.name_at(0)
-        request.pose.header.frame_id = "odom"
-        position = request.pose.pose.position
-        position.x, position.y = question.poses[0]
-        return request
-    request = SERVICES["check_poses"].Request(margin=question.margin)
-    request.header.frame_id = question.frame
-    request.poses = doubles(wire.rows_of(question))
-    request.times = doubles(question.times)
-    request.footprints, request.which = list(question.names), array("B", question.which)
-    request.require_snapshot_id = required
-    return request
+    """Return the request of a service, for the newest pose of its frame."""
+    kind = next(each for each in SERVICES.values() if each.__name__ == question.service)
+    return messages.filled(kind.Request, wire.request_fields(question, 0, required))
 
 
 def as_ros(message: Message) -> Any:

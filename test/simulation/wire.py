@@ -32,25 +32,20 @@ def header(frame: str, stamp: int) -> Fields:
 
 
 def as_message(value: Any, name: str = "") -> Any:
-    """Return fields as `described` makes them as an object with the fields of a message."""
+    """Return fields, as server/answer_fields.py makes them, as an object like a message."""
     if isinstance(value, Mapping):
         return Fields(**{key: as_message(each, key) for key, each in value.items()})
     if isinstance(value, list):
         return [as_message(each, name) for each in value]
+    if name == "position":
+        return _point(*value)
     is_time = name in ("stamp", "time_zero", "oldest_data_stamp", "footprint_stamps")
     return time(value) if is_time else value
 
 
-def state(beat: Heartbeat) -> Fields:
-    """Return the fields of a msg/CollisionState that a mirror reads."""
-    config, answer = beat.snapshot.config, beat.found.answer
-    return Fields(
-        counter=beat.counter,
-        snapshot_sequence=beat.sequence,
-        header=header(config.check_frame, beat.stamp),
-        info=Fields(snapshot_id=beat.snapshot.id, config_hash=config.hash),
-        verdict=Fields(status=int(answer.status), message=answer.message),
-    )
+def state(beat: Heartbeat) -> Any:
+    """Return a msg/CollisionState."""
+    return as_message(beat.fields())
 
 
 # ---- what sensors send
@@ -181,26 +176,33 @@ def rows_of(question: Question) -> Any:
     return np.array([(x, y, 0.0) for x, y in question.poses])
 
 
-def request(question: Question, stamp: int, required: int) -> Fields:
+def request(question: Question, stamp: int, required: int) -> Any:
     """Return the request of a service; `stamp`: that of its header."""
-    above = header(question.frame, stamp)
-    common = {"margin": question.margin, "footprint": ""}
+    return as_message(request_fields(question, stamp, required))
+
+
+def request_fields(question: Question, stamp: int, required: int) -> dict[str, Any]:
+    """Return the fields of a request, as server/answer_fields.py those of a reply."""
+    header = {"frame_id": question.frame, "stamp": stamp}
+    fields: dict[str, Any] = {"margin": question.margin, "footprint": question.name_at(0)}
     if question.service in ("CheckPoses", "CheckPath"):
-        common |= {
-            "header": above,
-            "poses": rows_of(question).ravel(),
-            "times": np.array(question.times),
+        poses, times = rows_of(question).ravel(), np.array(question.times)
+        fields |= {"header": header, "poses": poses, "times": times}
+    else:
+        place = {
+            "position": question.poses[0],
+            "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0},
         }
-        if question.service == "CheckPath":
-            common["footprint"] = question.name_at(0)
-            return Fields(**common, interpolation=1, tolerance=0.0, arcs=())
-        return Fields(
-            **common, mode=0, k=0, stop_at_first=False, group_offsets=(),
-            footprints=list(question.names), which=np.array(question.which, np.uint8),
-            require_snapshot_id=required,
-        )  # fmt: skip
-    common["pose"] = Fields(header=above, pose=_pose(*question.poses[0]))
-    common["footprint"] = question.name_at(0)
-    if question.service == "NearestFree":
-        return Fields(**common, max_shift=1.0, max_turn=0.0, tolerance=0.01)
-    return Fields(**common, k=1, max_distance=0.0)
+        fields["pose"] = {"header": header, "pose": place}
+    own: dict[str, dict[str, Any]] = {
+        "Collide": {},
+        "Distance": {"k": 1, "max_distance": 0.0},
+        "NearestFree": {"max_shift": 1.0, "max_turn": 0.0, "tolerance": 0.01},
+        "CheckPath": {"interpolation": 1, "tolerance": 0.0, "arcs": ()},
+        "CheckPoses": {
+            "footprint": "", "footprints": list(question.names),
+            "which": np.array(question.which, np.uint8), "require_snapshot_id": required,
+            "mode": 0, "k": 0, "stop_at_first": False, "group_offsets": (),
+        },
+    }  # fmt: skip
+    return fields | own[question.service]
