@@ -80,20 +80,7 @@ void print_table(int level, Kind kind, std::span<const Row> rows, const Options&
   std::fflush(stdout);
 }
 
-void write_all(const Options& options) {
-  for (const Kind kind : options.kinds) {
-    for (const int n : options.n) {
-      write_cases(make_dataset(kind, n, options.cases, options.seed, options.outlines),
-                  options.write);
-    }
-  }
-}
-
 int run(const Options& options) {
-  if (!options.write.empty()) {
-    write_all(options);
-    return 0;
-  }
   const std::vector<Row> rows = rows_for(options);
   benchmark::AddCustomContext("compiler", std::string("g++ ") + __VERSION__);
   benchmark::AddCustomContext("absent peers", GJK_BENCH_ABSENT);

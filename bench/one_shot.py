@@ -23,7 +23,7 @@ from report import machine, table
 from scene import rewrite
 from scene_peers import mistakes
 
-from gjk_collision import Scene, Shape, check_pairs, collide, distance
+from gjk_collision import Shape, collide, collide_many, distance, distance_many
 
 Floats = npt.NDArray[np.float64]
 Answers = npt.NDArray[Any]
@@ -44,14 +44,12 @@ def polygons(rng: np.random.Generator, n: int) -> Floats:
     return np.asarray(turned + rng.uniform(-3.0, 3.0, (PAIRS, 1, 2)))
 
 
-def scene(vertices: Floats) -> Scene:
-    """Return polygons as a scene."""
-    offsets = vertices.shape[1] * np.arange(PAIRS + 1)
-    return Scene.from_arrays(offsets, vertices.ravel())
+def flat(vertices: Floats) -> tuple[Floats, Floats]:
+    """Return polygons as flat arrays."""
+    return vertices.shape[1] * np.arange(PAIRS + 1), vertices.ravel()
 
 
 convex = Shape.polygon
-SAME = np.repeat(np.arange(PAIRS)[:, None], 2, axis=1)
 Call = Callable[[Floats, Floats], Answers]
 CALLS: dict[tuple[str, str], dict[str, Call]] = {
     ("a pair per call", "collide"): {
@@ -73,11 +71,11 @@ CALLS: dict[tuple[str, str], dict[str, Call]] = {
         ),
     },
     ("all pairs in a call", "collide"): {
-        "gjk": lambda a, b: check_pairs(scene(a), scene(b), SAME).verdicts == 2,
+        "gjk": lambda a, b: collide_many(*flat(a), *flat(b)),
         "shapely": lambda a, b: shapely.intersects(shapely.polygons(a), shapely.polygons(b)),
     },
     ("all pairs in a call", "distance"): {
-        "gjk": lambda a, b: check_pairs(scene(a), scene(b), SAME, mode="distance").distances,
+        "gjk": lambda a, b: distance_many(*flat(a), *flat(b)),
         "shapely": lambda a, b: shapely.distance(shapely.polygons(a), shapely.polygons(b)),
     },
 }  # fmt: skip

@@ -15,14 +15,10 @@ constexpr const char* kUsage =
     R"(usage: gjk_bench [--n=4,8,12,16,20,24] [--kinds=distant,overlap,touch] [--levels=1,2]
                  [--outlines=polygons|boxes] [--rows=REGEX] [--passes=21] [--cases=20480]
                  [--seed=1] [--json=FILE]
-       gjk_bench --write=FOLDER [--n=...] [--kinds=...] [--cases=...] [--seed=...]
 
 Prints the median time of a query in ns and, in brackets, its ratio to Box2D, which is always measured.
 !k: k wrong answers per 1000 queries, which disqualify a row. ~k: k contacts per 1000 called otherwise
 than exact arithmetic calls them. -: the row's shapes cannot be these. Exit 1: a row of this package gave a wrong answer.
-
---write only writes the cases, to FOLDER/KIND-N.f64: of each case the x, then the y of a, the x, then
-the y of b, and the distance, as float64.
 )";
 
 std::vector<std::string> split(const std::string& list) {
@@ -65,7 +61,6 @@ Options parse(int argc, char** argv) {
       {"--cases", [&](const std::string& value) { options.cases = std::stoi(value); }},
       {"--seed", [&](const std::string& value) { options.seed = std::stoull(value); }},
       {"--json", [&](const std::string& value) { options.json = value; }},
-      {"--write", [&](const std::string& value) { options.write = value; }},
   };
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];

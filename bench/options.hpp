@@ -20,8 +20,7 @@ struct Options {
   int passes = 21;
   int cases = 20480;
   std::uint64_t seed = 1;
-  std::string json;   // file, or empty
-  std::string write;  // folder, or empty
+  std::string json;  // file, or empty
 };
 
 // Prints the usage and ends the program where the arguments ask for it or are wrong.

@@ -17,7 +17,6 @@ import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 KINDS = ("distant", "overlap", "touch")
 COUNTS = (4, 8, 12, 16, 20, 24)
 OURS = "gjk"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .motion import shape_cast as shape_cast
     from .motion import time_of_impact as time_of_impact
     from .pairs import check_pairs as check_pairs
+    from .pairs import collide_many as collide_many
+    from .pairs import distance_many as distance_many
     from .path import Path as Path
     from .region import OUTSIDE as OUTSIDE
     from .region import Region as Region
@@ -77,6 +79,8 @@ _MODULE_OF = {
     "shape_cast": "motion",
     "time_of_impact": "motion",
     "check_pairs": "pairs",
+    "collide_many": "pairs",
+    "distance_many": "pairs",
     "Path": "path",
     "OUTSIDE": "region",
     "Region": "region",

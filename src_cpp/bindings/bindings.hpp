@@ -273,6 +273,10 @@ inline void refuse_unknown(const Scene& scene, const std::optional<double>& time
   }
 }
 
+// The number of pairs of a flat array of indices. Refuses an index that is not below its size.
+std::size_t check_index_pairs(const Array<std::int64_t>& pairs, std::size_t size_a,
+                              std::size_t size_b);
+
 inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
 
 void bind_shape(py::module_& module);
@@ -289,6 +293,7 @@ void bind_nearest_free(py::class_<Scene>& scene);
 void bind_ray_cast(py::class_<Scene>& scene);
 void bind_mirror(const py::module_& module);
 void bind_pairwise(py::module_& module);
+void bind_many(py::module_& module);
 void bind_curves(py::module_& module);
 void bind_state(py::module_& module);
 void bind_rules(py::module_& module);

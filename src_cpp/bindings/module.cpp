@@ -27,6 +27,7 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_region(module);
   gjk::bindings::bind_scene(module);
   gjk::bindings::bind_pairwise(module);
+  gjk::bindings::bind_many(module);
   gjk::bindings::bind_curves(module);
   gjk::bindings::bind_state(module);
   gjk::bindings::bind_rules(module);

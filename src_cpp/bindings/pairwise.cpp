@@ -16,15 +16,10 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
                          unsigned threads) {
   std::vector<IndexPair> listed;
   if (pairs) {
-    listed.resize(length(*pairs) / 2);
-    for (std::size_t n = 0; n < 2 * listed.size(); ++n) {
-      const std::int64_t index = pairs->data()[n];
-      const std::size_t size = n % 2 == 0 ? a.size() : b.size();
-      if (index < 0 || static_cast<std::size_t>(index) >= size) {
-        refuse(Status::invalid_input, "pairs", static_cast<long>(n / 2),
-               "must lie in [0, " + std::to_string(size) + ") (got " + std::to_string(index) + ")");
-      }
-      (n % 2 == 0 ? listed[n / 2].a : listed[n / 2].b) = static_cast<std::uint32_t>(index);
+    listed.resize(check_index_pairs(*pairs, a.size(), b.size()));
+    for (std::size_t n = 0; n < listed.size(); ++n) {
+      const std::int64_t* const pair = pairs->data() + 2 * n;
+      listed[n] = {static_cast<std::uint32_t>(pair[0]), static_cast<std::uint32_t>(pair[1])};
     }
   }
   const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode)};

@@ -412,6 +412,10 @@ def test_clock_that_steps_back_and_forth_between_two_readings() -> None:
         bench.publish(seen)
         bench.until_status(*FREE)
         bench.stop_publishing()
+        last = bench.array([(0.0, 0.0), (90.0, 0.0)])
+        last.header.stamp = Time(sec=100, nanosec=1)
+        bench.obstacles.publish(last)  # after it, no message is on its way
+        bench.until(lambda: server.server.reports()[-1].count == 2, "the last message")
         clock = server.get_clock()
         now = clock.now()
         for each in (now - Duration(seconds=3), now):

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import PolygonStamped
-from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.msg import ObstacleArray, Snapshot
 from gjk_collision.srv import Collide
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
 from server import Bench, Server, said
 from write_scenarios import write
@@ -24,6 +25,7 @@ from gjk_collision.replay.requests import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.topics import choose
 from gjk_collision.server.config import Config
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0}
@@ -69,26 +71,29 @@ def play(bench: Bench, path: Path) -> int:
     return shift
 
 
-def obstacle_stamp(state: CollisionState) -> int:
-    """Of the obstacles that a heartbeat rests on [ns]; the age is that of when it left."""
-    stamp = state.header.stamp
-    return int(stamp.sec * 10**9 + stamp.nanosec) - round(state.info.max_obstacle_age * 1e9)
-
-
 def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
     """Through serialisation, DDS, the node's own clock and its heartbeat."""
     path = write(tmp_path, "standing")
     expected = offline(path)
+    stamps: dict[int, int] = {}  # sequence number of a snapshot -> stamp of its obstacles
+
+    def note(snapshot: Snapshot) -> None:
+        for each in snapshot.obstacles:
+            stamps[snapshot.sequence] = nanoseconds(each.header.stamp)
+
+    bench.node.create_subscription(Snapshot, "/smoke/snapshot", note, QoSProfile(depth=100))
     shift = play(bench, path)
+    bench.until(lambda: bench.states[-1].snapshot_sequence in stamps, "the last snapshot")
     seen = []
     for state in bench.states:
         verdict, status = said(state)
         if status in (Status.STALE_OBSTACLES, Status.NO_FOOTPRINT, Status.NO_OBSTACLES):
             assert verdict is Verdict.UNKNOWN
             continue  # before the first message, or a machine too slow for its timeouts
-        stamp = obstacle_stamp(state) - shift
-        row = expected[min(expected, key=lambda each: abs(each - stamp))]
-        assert abs(row.time - stamp) < 20_000_000
+        if state.snapshot_sequence not in stamps:
+            continue  # before the subscription met its publisher
+        stamp = stamps[state.snapshot_sequence] - shift
+        row = expected[stamp]
         assert (verdict, status) == (row.verdict, row.status), stamp
         assert state.nearest_id == row.nearest_id
         assert state.distance == row.distance, "the same code on the same numbers"

@@ -189,7 +189,7 @@ def test_policy_is_what_the_graph_shows(graph: Bench) -> None:
         return not said
 
     try:
-        graph.until(agrees, "", 20.0)
+        graph.until(agrees, "")  # longer than the middleware remembers a process that has ended
     except AssertionError:
         raise AssertionError("\n".join(said)) from None
 

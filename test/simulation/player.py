@@ -12,8 +12,10 @@ import heapq
 import signal
 import time
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import rclpy.parameter
@@ -94,6 +96,9 @@ class Player:
         self.queue: list[tuple[int, int, Callable[[], None]]] = []
         self.tasks: list[tuple[Any, Task]] = []  # with the process that each is for
         self.stamps: dict[tuple[str, str], int] = {}
+        # Time that each thread has waited for a processor [ns], and when this was read.
+        self.waits: dict[Path, int] = {}
+        self.looked = 0
         # When a message was published, by its source and its stamp [ns].
         self.published: dict[tuple[str, int], int] = {}
         self.ids: list[tuple[int, int]] = []  # number of an answer, and id of its snapshot
@@ -163,10 +168,28 @@ class Player:
     def _step(self, most: int) -> None:
         """Spin once, for at most 5 ms, and continue the tasks."""
         self.bench.spin(max(0.0, min(most, 5 * MS) / SECOND))
+        if self.now() - self.looked > PAUSE:
+            self._note_waits()
         self.tasks = [each for each in self.tasks if next(each[1], self) is not self]
         while self.heard < len(self.bench.states):
             self._hear(self.bench.states[self.heard])
             self.heard += 1
+
+    def _note_waits(self) -> None:
+        """Note each thread that has waited for a processor: it did not do what it should have."""
+        now, known = self.now(), self.waits
+        self.waits = {}
+        for process in ("self", *(str(each.server.process.pid) for each in self._processes())):
+            for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
+                with suppress(OSError):  # the thread has ended
+                    self.waits[file] = int(file.read_text().split()[1])
+        most = max((v - known.get(file, v) for file, v in self.waits.items()), default=0)
+        if most > STALL:
+            self._is_quiet(self.looked, now + SETTLED, "no processor")
+        self.looked = now
+
+    def _processes(self) -> list[Process]:
+        return [each for each in (self.node, self.twin) if each is not None]
 
     def _note_stall(self, begin: int, end: int) -> None:
         """After a stall, the order of messages is not known, and there may be a pause."""

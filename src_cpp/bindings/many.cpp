@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Queries on many pairs of convex shapes that are given as flat arrays of points.
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+// The hulls of the points of one side, x, y, x, y, ....
+class Hulls {
+ public:
+  Hulls(const Array<std::uint32_t>& offsets, const Doubles& xy, const std::string& side)
+      : offsets_(view(offsets)), x_(length(xy) / 2), y_(length(xy) / 2) {
+    const auto check = [&side](Issue issue) {
+      issue.argument = side + "_" + issue.argument;
+      refuse(std::move(issue));
+    };
+    check(check_arrays(ObstacleArrays{.offsets = offsets_, .xy = view(xy)}));
+    check(check_coordinates(view(xy), "xy"));
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (offsets_[i] == offsets_[i + 1]) {
+        check({Status::too_few_points, "offsets", static_cast<long>(i), "the shape has no points"});
+      }
+    }
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      x_[k] = xy.data()[2 * k];
+      y_[k] = xy.data()[2 * k + 1];
+    }
+  }
+
+  std::size_t size() const noexcept { return offsets_.empty() ? 0 : offsets_.size() - 1; }
+  Hull at(std::size_t i) const noexcept {
+    const std::size_t begin = offsets_[i];
+    return {&x_[begin], &y_[begin], static_cast<int>(offsets_[i + 1] - begin)};
+  }
+  // The same with any number of vertices.
+  Shape shape(std::size_t i) const {
+    std::vector<Vec2> own;
+    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) own.push_back({x_[k], y_[k]});
+    Shape shape;
+    shape.add_part(convex_hull(own), 0.0);
+    return shape;
+  }
+
+ private:
+  std::span<const std::uint32_t> offsets_;
+  std::vector<double> x_;  // m
+  std::vector<double> y_;  // m
+};
+
+using Pairs = std::optional<Array<std::int64_t>>;
+
+// Calls answer(n, i, j) for pair n, of shape i of a and shape j of b.
+template <class Answer>
+void for_each_pair(const Hulls& a, const Hulls& b, const Pairs& pairs, const Answer& answer) {
+  if (!pairs) {
+    for (std::size_t n = 0; n < a.size(); ++n) answer(n, n, n);
+    return;
+  }
+  for (std::size_t n = 0; n < length(*pairs) / 2; ++n) {
+    const std::int64_t* const pair = pairs->data() + 2 * n;
+    answer(n, static_cast<std::size_t>(pair[0]), static_cast<std::size_t>(pair[1]));
+  }
+}
+
+// The number of pairs, whose indices are valid.
+std::size_t checked_count(const Hulls& a, const Hulls& b, const Pairs& pairs) {
+  if (pairs) return check_index_pairs(*pairs, a.size(), b.size());
+  if (a.size() != b.size()) {
+    refuse(Status::array_mismatch, "b_offsets", -1,
+           "must hold as many shapes as a_offsets, " + std::to_string(a.size()) +
+               ", if pairs is None" + got(b.size()));
+  }
+  return a.size();
+}
+
+py::array_t<bool> collide_many(const Array<std::uint32_t>& a_offsets, const Doubles& a_xy,
+                               const Array<std::uint32_t>& b_offsets, const Doubles& b_xy,
+                               const Pairs& pairs, double margin) {
+  const Hulls a(a_offsets, a_xy, "a");
+  const Hulls b(b_offsets, b_xy, "b");
+  checked_radius(margin, "margin");
+  py::array_t<bool> hits(static_cast<py::ssize_t>(checked_count(a, b, pairs)));
+  bool* const out = hits.mutable_data();
+  const py::gil_scoped_release release;
+  for_each_pair(a, b, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
+    Verdict verdict = collide(a.at(i), b.at(j), margin);
+    if (verdict == Verdict::unknown) {
+      verdict = collide(a.shape(i).part(0), b.shape(j).part(0), margin);
+    }
+    out[n] = !is_free(verdict);
+  });
+  return hits;
+}
+
+py::array_t<double> distance_many(const Array<std::uint32_t>& a_offsets, const Doubles& a_xy,
+                                  const Array<std::uint32_t>& b_offsets, const Doubles& b_xy,
+                                  const Pairs& pairs) {
+  const Hulls a(a_offsets, a_xy, "a");
+  const Hulls b(b_offsets, b_xy, "b");
+  py::array_t<double> distances(static_cast<py::ssize_t>(checked_count(a, b, pairs)));
+  double* const out = distances.mutable_data();
+  const py::gil_scoped_release release;
+  for_each_pair(a, b, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
+    Closest found = closest(a.at(i), b.at(j));
+    if (found.status != Status::success) {
+      found = closest(a.shape(i).part(0), b.shape(j).part(0));
+    }
+    out[n] = found.distance;
+  });
+  return distances;
+}
+
+}  // namespace
+
+std::size_t check_index_pairs(const Array<std::int64_t>& pairs, std::size_t size_a,
+                              std::size_t size_b) {
+  for (std::size_t n = 0; n < length(pairs); ++n) {
+    const std::int64_t index = pairs.data()[n];
+    const std::size_t size = n % 2 == 0 ? size_a : size_b;
+    if (index < 0 || static_cast<std::size_t>(index) >= size) {
+      refuse(Status::invalid_input, "pairs", static_cast<long>(n / 2),
+             "must lie in [0, " + std::to_string(size) + ")" + got(index));
+    }
+  }
+  return length(pairs) / 2;
+}
+
+void bind_many(py::module_& module) {
+  module.def("collide_many", &collide_many, py::arg("a_offsets"), py::arg("a_xy"),
+             py::arg("b_offsets"), py::arg("b_xy"), py::arg("pairs"), py::arg("margin"));
+  module.def("distance_many", &distance_many, py::arg("a_offsets"), py::arg("a_xy"),
+             py::arg("b_offsets"), py::arg("b_xy"), py::arg("pairs"));
+}
+
+}  // namespace gjk::bindings
