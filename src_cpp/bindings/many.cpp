@@ -54,14 +54,11 @@ using Pairs = std::optional<Array<std::int64_t>>;
 
 // Calls answer(n, i, j) for pair n, of shape i of a and shape j of b.
 template <class Answer>
-void for_each_pair(const Hulls& a, const Hulls& b, const Pairs& pairs, const Answer& answer) {
-  if (!pairs) {
-    for (std::size_t n = 0; n < a.size(); ++n) answer(n, n, n);
-    return;
-  }
-  for (std::size_t n = 0; n < length(*pairs) / 2; ++n) {
-    const std::int64_t* const pair = pairs->data() + 2 * n;
-    answer(n, static_cast<std::size_t>(pair[0]), static_cast<std::size_t>(pair[1]));
+void for_each_pair(std::size_t count, const Pairs& pairs, const Answer& answer) {
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::int64_t* const pair = pairs ? pairs->data() + 2 * n : nullptr;
+    answer(n, pair ? static_cast<std::size_t>(pair[0]) : n,
+           pair ? static_cast<std::size_t>(pair[1]) : n);
   }
 }
 
@@ -82,10 +79,11 @@ py::array_t<bool> collide_many(const Array<std::uint32_t>& a_offsets, const Doub
   const Hulls a(a_offsets, a_xy, "a");
   const Hulls b(b_offsets, b_xy, "b");
   checked_radius(margin, "margin");
-  py::array_t<bool> hits(static_cast<py::ssize_t>(checked_count(a, b, pairs)));
+  const std::size_t count = checked_count(a, b, pairs);
+  py::array_t<bool> hits(static_cast<py::ssize_t>(count));
   bool* const out = hits.mutable_data();
   const py::gil_scoped_release release;
-  for_each_pair(a, b, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
+  for_each_pair(count, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
     Verdict verdict = collide(a.at(i), b.at(j), margin);
     if (verdict == Verdict::unknown) {
       verdict = collide(a.shape(i).part(0), b.shape(j).part(0), margin);
@@ -100,10 +98,16 @@ py::array_t<double> distance_many(const Array<std::uint32_t>& a_offsets, const D
                                   const Pairs& pairs) {
   const Hulls a(a_offsets, a_xy, "a");
   const Hulls b(b_offsets, b_xy, "b");
-  py::array_t<double> distances(static_cast<py::ssize_t>(checked_count(a, b, pairs)));
+  const std::size_t count = checked_count(a, b, pairs);
+  py::array_t<double> distances(static_cast<py::ssize_t>(count));
   double* const out = distances.mutable_data();
   const py::gil_scoped_release release;
-  for_each_pair(a, b, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
+  for_each_pair(count, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
+    const Bounds bounds = distance(a.at(i), b.at(j));
+    if (bounds.lower > 0.0) {
+      out[n] = bounds.upper;
+      return;
+    }
     Closest found = closest(a.at(i), b.at(j));
     if (found.status != Status::success) {
       found = closest(a.shape(i).part(0), b.shape(j).part(0));

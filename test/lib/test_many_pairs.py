@@ -62,7 +62,7 @@ def test_points_beside_triangles_are_exact() -> None:
     share = rng.uniform(0.1, 0.9, (500, 1))
     beside = corners[:, 0] * share + corners[:, 1] * (1.0 - share)
     beside = np.nextafter(beside, np.where(rng.random((500, 2)) < 0.5, -np.inf, np.inf))
-    hits = collide_many(3 * np.arange(501), corners, np.arange(501), beside)
+    hits = collide_many(3 * np.arange(501), corners.reshape(-1, 2), np.arange(501), beside)
     truth = [is_left(t[0], t[1], p) >= 0 for t, p in zip(corners, beside, strict=True)]
     assert hits.tolist() == truth
     assert 0 < sum(truth) < 500
@@ -91,8 +91,8 @@ GOOD: dict[str, Any] = {"a_offsets": [0, 4], "a_xy": BOX, "b_offsets": [0, 4], "
 @pytest.mark.parametrize(
     ("changed", "status", "argument", "index"),
     [
-        ({"a_offsets": [0, 3]}, Status.ARRAY_MISMATCH, "a_offsets", None),
-        ({"b_offsets": [0, 4, 2]}, Status.ARRAY_MISMATCH, "b_offsets", None),
+        ({"a_offsets": [0, 3]}, Status.ARRAY_MISMATCH, "a_offsets", 1),
+        ({"b_offsets": [0, 4, 2]}, Status.ARRAY_MISMATCH, "b_offsets", 2),
         ({"b_offsets": [0, 0, 4], "a_offsets": [0, 2, 4]}, Status.TOO_FEW_POINTS, "b_offsets", 0),
         ({"b_offsets": [0, 2, 4]}, Status.ARRAY_MISMATCH, "b_offsets", None),
         ({"a_xy": [*BOX[:3], (0.0, np.nan)]}, Status.NON_FINITE, "a_xy", 7),
