@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -20,7 +19,6 @@ import numpy as np
 import pytest
 from data import DATA, needs_data
 from replays import replay, rows_of
-from write_long_bag import write_long
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main

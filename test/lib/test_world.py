@@ -10,82 +10,33 @@ from typing import Any
 
 import numpy as np
 import pytest
+from worlds import (
+    BOX,
+    CAR,
+    FAR,
+    FREE,
+    HIT,
+    STEADY0,
+    T0,
+    Late,
+    S,
+    Time,
+    Tree,
+    ask,
+    boxes,
+    known,
+    unknown,
+)
 
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
+from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, Report
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
-
-S = 1_000_000_000
-T0 = 1_000 * S  # a stamp; the steady clock is elsewhere, as it is in life
-STEADY0 = 7 * S
-
-BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-CAR = tuple(BOX.ravel().tolist())
-FAR = Pose(50.0, 0.0, 0.0)
-
-
-def boxes(*centres: tuple[float, float], stamp: int = T0, **fields: Any) -> Obstacles:
-    """Boxes of 2 m about these centres, in odom."""
-    n = len(centres)
-    xy = [BOX + np.array(centre) for centre in centres]
-    return Obstacles(
-        **{
-            "frame": "odom",
-            "stamp": stamp,
-            "ids": np.arange(10, 10 + n),
-            "offsets": np.arange(0, 4 * n + 1, 4),
-            "xy": np.concatenate(xy).ravel() if n else np.empty(0),
-            **fields,
-        }
-    )
-
-
-class Time:
-    """Both clocks, moved together or apart."""
-
-    def __init__(self) -> None:
-        self.now, self.steady = T0, STEADY0
-
-    def pass_(self, seconds: float) -> None:
-        self.now += round(seconds * S)
-        self.steady += round(seconds * S)
-
-    @property
-    def both(self) -> dict[str, int]:
-        return {"now": self.now, "steady": self.steady}
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-def known(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
-    """A world with a configured footprint and fresh obstacles."""
-    world = World(Config(**{"footprint": CAR, **changes}))
-    world.receive_obstacles("obstacles", boxes(*centres, stamp=time.now), **time.both)
-    return world
-
-
-def ask(world: World, time: Time, pose: Pose = FAR, margin: float = 0.0) -> tuple[Verdict, Status]:
-    answer = questions.collide(world.snapshot(**time.both), pose, margin)
-    assert answer.is_free == ((answer.verdict, answer.status) == (Verdict.FREE, Status.SUCCESS))
-    return answer.verdict, answer.status
-
-
-FREE = (Verdict.FREE, Status.SUCCESS)
-HIT = (Verdict.COLLISION, Status.SUCCESS)
-
-
-def unknown(status: Status) -> tuple[Verdict, Status]:
-    return Verdict.UNKNOWN, status
-
 
 # ---- the plain case
 
@@ -193,6 +144,12 @@ def test_bad_footprint_is_the_reason_until_a_good_one_comes(
     time.pass_(0.1)
     world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
     assert ask(world, time) == FREE
+
+
+def _inverse(pose: Pose) -> Pose:
+    x, y = -pose.x, -pose.y
+    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
+    return Pose(float(c * x + s * y), float(-s * x + c * y), -pose.yaw)
 
 
 def test_posed_footprint_is_brought_back_to_the_base_frame(time: Time) -> None:
@@ -983,49 +940,6 @@ def test_message_that_could_not_be_read(time: Time) -> None:
 
 
 # ---- frames
-
-
-class Tree(SameFrameOnly):
-    """Knows these poses at every time, unless it is told to fail."""
-
-    def __init__(self, poses: dict[tuple[str, str], Pose]) -> None:
-        self.poses = poses
-        self.stamp = T0
-        self.asked: list[tuple[str, str, int]] = []
-
-    def lookup(self, target: str, source: str, stamp: int) -> Pose:
-        self.asked.append((target, source, stamp))
-        if (target, source) not in self.poses:
-            raise FrameError(Status.TF_EXTRAPOLATION, "not yet")
-        return self.poses[target, source]
-
-    def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        if (target, source) not in self.poses:
-            raise FrameError(Status.TF_UNAVAILABLE, "not yet")
-        return self.poses[target, source], self.stamp
-
-
-class Late(SameFrameOnly):
-    """Knows every frame at the stamps of a span, and nothing outside it."""
-
-    def __init__(self, oldest: int, newest: int) -> None:
-        self.oldest, self.newest = oldest, newest
-
-    def lookup(self, target: str, source: str, stamp: int) -> Pose:
-        if source == "lost":
-            raise FrameError(Status.UNKNOWN_FRAME, "no such frame")
-        if not self.oldest <= stamp <= self.newest:
-            raise FrameError(Status.TF_EXTRAPOLATION, "outside the span")
-        return Pose()
-
-    def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        return self.lookup(target, source, self.newest), self.newest
-
-
-def _inverse(pose: Pose) -> Pose:
-    x, y = -pose.x, -pose.y
-    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
-    return Pose(float(c * x + s * y), float(-s * x + c * y), -pose.yaw)
 
 
 @pytest.mark.requirement("D-9")
