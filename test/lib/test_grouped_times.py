@@ -160,21 +160,6 @@ def test_same_as_each_pose_alone(first: int) -> None:
                 assert (stopped.statuses[~checked] == Status.UNDEFINED).all(), seed
 
 
-def test_threads_name_the_same_obstacle() -> None:
-    """Mode collide may name any of several obstacles, but the same for any number of threads."""
-    rng = np.random.default_rng(8)
-    starts = somewhere(rng, 200)
-    scene = Scene([Shape.box(5, 3)] * 200, starts, velocities=rng.normal(size=(200, 3)))
-    poses = np.cumsum(somewhere(rng, 300, 30) * (0.03, 0.03, 0.1), axis=1)
-    results = [
-        scene.check(Shape.box(4, 2), poses, np.arange(30) * 0.1, threads=threads)
-        for threads in (1, 2, 2, 5, 16)
-    ]
-    assert (results[0].verdicts == Verdict.COLLISION).mean() > 0.3
-    for result in results[1:]:
-        assert np.array_equal(result.nearest_indices, results[0].nearest_indices)
-
-
 def test_an_obstacle_unknown_at_some_times() -> None:
     """A pose at such a time is UNKNOWN, unless it collides with a known obstacle."""
     scene = Scene(

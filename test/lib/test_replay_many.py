@@ -113,13 +113,10 @@ def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     assert found == expected
 
 
-def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
+def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
 
-    Returns
-    -------
-    (float, list of str)
-        How long the program then needed to end [s], and the outcome of each bag with the files.
+    Return the outcome of each bag with the number of its files.
     """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
@@ -136,19 +133,18 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
     for worker in workers_of(process) if stuck else ():
         os.kill(worker, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
-    if stuck:
-        time.sleep(0.5)
-        assert process.poll() is None
+    assert process.stderr is not None
+    said = process.stderr.readline()  # when the first signal was handled
+    assert "press Ctrl-C again" in said
+    if stuck:  # its processes never end: a program that waits for them does not end either
         os.killpg(process.pid, signal.SIGINT)
-    begin = time.monotonic()
     said = process.communicate(timeout=100.0)[1]
     assert process.returncode == 130
-    assert "press Ctrl-C again" in said
     assert "Traceback" not in said
     merged = json.loads((out / "summary.json").read_text())
     assert [each["name"] for each in merged["replays"]] == names
     assert merged["outcome"] == "interrupted"
-    return time.monotonic() - begin, [
+    return [
         f"{each['outcome']} {len(list((out / each['name']).glob('*')))}"
         for each in merged["replays"]
     ]
@@ -156,7 +152,7 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
 def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
-    _, outcomes = interrupted(tmp_path, stuck=False)
+    outcomes = interrupted(tmp_path, stuck=False)
     assert "not judged 4" in outcomes
     assert "interrupted 4" in outcomes, "the bags at work leave the part before"
     assert "interrupted 0" in outcomes, "the others are not replayed"
@@ -164,9 +160,7 @@ def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
 def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
-    duration, outcomes = interrupted(tmp_path, stuck=True)
-    assert duration < 20.0
-    assert "interrupted 0" in outcomes
+    assert "interrupted 0" in interrupted(tmp_path, stuck=True)
 
 
 # ---- Dask
@@ -274,30 +268,39 @@ def test_all_workers_lost_in_a_run_is_said(
     """The results so far are kept; the other bags are broken, and the command ends.
 
     The worker dies with the result of a second bag, which was not fetched. Before, the command
-    waited for this result forever.
+    waited for this result forever. The clock of the command stands until then, and is 30 s later
+    at each look from then on: that a worker is slow is never taken for its loss.
     """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
-    monkeypatch.setattr(many, "WORKER_NOTICE", 0.2)
-    monkeypatch.setattr(many, "WORKER_LIMIT", 0.4)
-    monkeypatch.setattr(many, "WORKER_PERIOD", 0.1)
+    now, step = 100.0, 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += step
+        return now
+
+    monkeypatch.setattr(many, "monotonic", clock)
+    monkeypatch.setattr(many, "WORKER_PERIOD", 0.02)  # also the first wait for a result
     with cluster(tmp_path, 1) as (address, workers, _):
         written = many._write
 
         def write_and_kill(folder: Path, files: dict[str, bytes]) -> None:
+            nonlocal step
             written(folder, files)
             if files:  # the first result has come
                 with watcher(address) as client:
                     while sum(map(len, client.has_what().values())) < 2:
                         time.sleep(0.02)
                 os.killpg(workers[0].pid, signal.SIGKILL)
+                step = 30.0
 
         monkeypatch.setattr(many, "_write", write_and_kill)
         options = ["--scheduler", address, "--out", str(out), "--no-page", "--quiet"]
         code = main(["replay", str(tmp_path / "bags"), *options])
     said = capfd.readouterr()
     assert code == 3
-    assert f"the scheduler at {address} has no worker; waiting up to 0.4 s\n" in said.err
+    assert f"the scheduler at {address} has no worker; waiting up to 60 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
     merged = json.loads((out / "summary.json").read_text())

@@ -114,16 +114,3 @@ def test_many_at_one_place() -> None:
     assert list(near.indices) == list(range(300)), "of equal distances the first comes first"
     assert near.distances == pytest.approx(3.0)
     assert scene.check(Shape.point((0.5, 0.0)), np.zeros((1, 3))).verdict == Verdict.COLLISION
-
-
-def test_its_size_in_memory() -> None:
-    """About 150 bytes an obstacle, whatever their number; more than four corners count."""
-
-    def nbytes(shape: Shape, n: int) -> int:
-        return Scene([shape] * n, np.zeros((n, 3))).nbytes
-
-    few, many = nbytes(Shape.box(4.0, 2.0), 1_000), nbytes(Shape.box(4.0, 2.0), 10_000)
-    assert 9_000 * 24 < many - few < 9_000 * 160
-    pentagon = Shape.polygon([(2, 0), (1, 1), (-1, 1), (-1, -1), (1, -1)])
-    assert nbytes(Shape.circle(1.0), 1_000) == few
-    assert nbytes(pentagon, 1_000) >= few + 1_000 * 5 * 16

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -349,11 +348,9 @@ def test_no_obstacles_ever(start: Callable[..., tuple[Server, Bench]]) -> None:
 @pytest.mark.requirement("D-1")
 def test_publisher_that_dies_is_noticed_in_time_and_welcomed_back(bench: Bench) -> None:
     bench.stop_publishing()
-    last_heard = time.monotonic()
     while said(reply := bench.collide()) == FREE:
         # Its age is in the reply: never free on data older than the timeout, however slow we are.
         assert reply.info.max_obstacle_age <= TIMEOUT
-        assert time.monotonic() - last_heard < 10 * TIMEOUT
     assert said(reply) == unknown(Status.STALE_OBSTACLES)
     assert reply.info.bad_sources == ["obstacles"]
     bench.publish()
