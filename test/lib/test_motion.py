@@ -173,6 +173,20 @@ def test_concave_shapes_and_the_first_of_many_parts() -> None:
     assert near.distance - TOLERANCE <= near.lower_bound <= 0.5
 
 
+def test_the_closest_approach_has_a_time_and_points() -> None:
+    """A disc passes a post at 3 m."""
+    past = Motion.constant((-5.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    found = closest_approach(
+        Shape.circle(0.5), Shape.point((0.0, 3.0)), past, Motion.still(), 0.0, 10.0
+    )
+    assert found.status is Status.SUCCESS and 2.5 <= found.distance <= 2.5 + TOLERANCE
+    assert 2.5 - TOLERANCE <= found.lower_bound <= 2.5
+    assert found.time == pytest.approx(5.0, abs=0.2)
+    assert found.point_a == pytest.approx([0.0, 0.5], abs=0.2)
+    assert found.point_b.tolist() == [0.0, 3.0]
+    assert found.direction == pytest.approx([0.0, 1.0], abs=0.1)
+
+
 def test_a_shape_is_cast_until_it_touches() -> None:
     car, wall = Shape.polygon(CAR), Shape.box(1.0, 10.0)
     found = shape_cast(car, wall, (3.0, 0.0), pose_b=(20.0, 0.0, 0.0))

@@ -36,6 +36,11 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="no /proc on this system"
+)
+
+
 def replayed(bags: Path, out: Path, *options: str) -> dict[str, bytes]:
     """Replay a folder; return the result of each bag."""
     code = main(["replay", str(bags), "--out", str(out), "--no-page", "--quiet", *options])
@@ -94,21 +99,22 @@ def workers_of(process: subprocess.Popen[Any]) -> list[int]:
     ]  # fmt: skip
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
     out = tmp_path / "out"
     command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
     process = subprocess.Popen([*command, "--jobs", "2", "--no-page", "--quiet"])
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + 200.0
     while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.01)
     assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
     os.kill(workers_of(process)[0], signal.SIGKILL)
-    assert process.wait(100.0) == 0
+    assert process.wait(200.0) == 0
     found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
     assert found == expected
 
@@ -125,7 +131,7 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     process = subprocess.Popen(
         [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + 200.0
     while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -138,7 +144,7 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     assert "press Ctrl-C again" in said
     if stuck:  # its processes never end: a program that waits for them does not end either
         os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=100.0)[1]
+    said = process.communicate(timeout=200.0)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
     merged = json.loads((out / "summary.json").read_text())
@@ -150,7 +156,8 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     ]
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
     outcomes = interrupted(tmp_path, stuck=False)
     assert "not judged 4" in outcomes
@@ -158,7 +165,8 @@ def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: 
     assert "interrupted 0" in outcomes, "the others are not replayed"
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     assert "interrupted 0" in interrupted(tmp_path, stuck=True)
 
