@@ -8,10 +8,38 @@ import numpy as np
 import pytest
 from traffic import traffic
 
-from gjk_collision import Scene, Shape
+from gjk_collision import Scene, Shape, closest, collide
 from gjk_collision.errors import InputError
 from gjk_collision.pairs import check_pairs
-from gjk_collision.verdict import Status
+from gjk_collision.verdict import Status, Verdict
+
+
+def test_as_the_pairs_alone() -> None:
+    """Each field, in UTM coordinates."""
+    middle = (660000.0, 4000000.0)
+    one, two = traffic(1, 40, middle), traffic(2, 30, middle)
+    a, b = Scene(one.shapes, one.poses), Scene(two.shapes, two.poses)
+    found = check_pairs(a, b, margin=0.5, mode="witness")
+    quick = check_pairs(a, b, margin=0.5)
+    assert quick.distances is None and quick.witnesses is None
+    assert list(quick.verdicts) == list(found.verdicts)
+    assert np.array_equal(check_pairs(a, b, margin=0.5, threads=3).verdicts, quick.verdicts)
+    assert found.distances is not None and found.directions is not None
+    assert found.witnesses is not None and found.lower_bounds is not None
+    assert (found.statuses == Status.SUCCESS).all()
+    assert len(found.verdicts) == 40 * 30
+    hits = 0
+    for n, verdict in enumerate(found.verdicts):
+        i, j = divmod(n, 30)
+        pair = one.shapes[i], two.shapes[j], one.poses[i], two.poses[j]
+        hits += collide(*pair)
+        assert (verdict == Verdict.COLLISION) == collide(*pair)
+        alone = closest(*pair)
+        assert found.distances[n] == pytest.approx(alone.distance, abs=1e-6, rel=1e-8)
+        assert found.lower_bounds[n] <= found.distances[n]
+        apart = found.witnesses[n, 2:] - found.witnesses[n, :2]
+        assert apart == pytest.approx(found.distances[n] * found.directions[n], abs=1e-6)
+    assert hits > 5
 
 
 def test_listed_pairs() -> None:
