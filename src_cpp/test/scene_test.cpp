@@ -263,59 +263,6 @@ TEST(Scene, a_warm_start_changes_nothing) {
   for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 1000);
 }
 
-TEST(Scene, a_drive_that_comes_to_its_margin_is_not_free_in_the_wall) {
-  // Steps of 0.1 m, each clearance equal to a multiple of 0.1 m up to rounding.
-  Scene scene;
-  scene.add(shape_of({{2, 3, 3, 2}, {-3, -3, 3, 3}}), {});
-  scene.build();
-  for (const Shape& car :
-       {shape_of({{-0.5, 0.5, 0.5, -0.5}, {-0.3, -0.3, 0.3, 0.3}}), shape_of({{0}, {0}}, 0.5)}) {
-    Scene::Ego ego(car);
-    const CheckOptions options{.margin = 0.1};
-    for (int start = -50; start < 10; ++start) {
-      std::vector<Pose> poses;
-      for (int k = 0; k < 36 - start; ++k) poses.push_back({0.1 * start + 0.1 * k, 0.0, 0.0});
-      std::vector<PoseResult> results(poses.size());
-      scene.check(car, poses, {}, options, results);
-      for (std::size_t n = 0; n < poses.size(); ++n) {
-        expect_same(results[n], scene.check(ego, poses[n], options), n);
-        if (poses[n].x > 1.55 && poses[n].x < 3.45) {
-          EXPECT_EQ(results[n].verdict, Verdict::collision) << n;
-        }
-      }
-    }
-  }
-}
-
-TEST(Scene, an_outline_that_rounding_turns_the_wrong_way) {
-  // A circle whose last vertex is its first up to rounding. Placed, the edge between them is
-  // reversed: the outline is not convex, and a box that covers it by half a metre was FREE.
-  const double pi = std::acos(-1.0);
-  std::vector<Vec2> ring;
-  for (int i = 0; i <= 16; ++i) {
-    ring.push_back({2.0 * std::cos(i * pi / 8), 2.0 * std::sin(i * pi / 8)});
-  }
-  Shape circle;
-  circle.add_part(convex_hull(ring), 0.0);
-  const Shape box = shape_of({{-2.25, 2.25, 2.25, -2.25}, {-0.9, -0.9, 0.9, 0.9}});
-  const Pose place{10.363215575692443, 0.7329133825426553, 1.852806687356785};
-  const Pose pose{8.573901326751274, 1.8913722510108242, -1.650454797127966};
-  for (const bool swapped : {false, true}) {
-    Scene scene;
-    scene.add(swapped ? box : circle, swapped ? pose : place);
-    scene.build();
-    const Shape& ego_shape = swapped ? circle : box;
-    Scene::Ego ego(ego_shape);
-    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
-      const PoseResult result = scene.check(ego, swapped ? place : pose, {.mode = mode});
-      EXPECT_EQ(result.verdict, Verdict::collision);
-      if (mode != Mode::collide) {
-        EXPECT_LT(result.distance, -0.5);
-      }
-    }
-  }
-}
-
 TEST(Scene, a_batch_is_its_poses) {
   // Poses that jump, hop, creep and are none, in any order, and many obstacles on one spot.
   std::mt19937_64 random(47);

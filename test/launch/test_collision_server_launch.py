@@ -20,7 +20,6 @@ pytest.importorskip("launch_pytest", reason="launch_pytest is not installed")
 
 import launch_pytest
 from ament_index_python import PackageNotFoundError, get_package_prefix
-from ament_index_python import get_package_share_directory as share
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import ObstacleArray
 from launch import LaunchDescription
@@ -31,10 +30,10 @@ from launch.actions import (
     SetLaunchConfiguration,
 )
 from launch.event_handlers import OnProcessStart
-from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_pytest.actions import ReadyToTest
 from launch_ros.actions import PushRosNamespace, SetParameter, SetParametersFromFile
 from launch_xml.launch_description_sources import XMLLaunchDescriptionSource
+from launched import included
 from rcl_interfaces.srv import GetLoggerLevels
 from rclpy.logging import LoggingSeverity
 from server import BOX, Bench, said
@@ -46,12 +45,6 @@ NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
 FREE = (Verdict.FREE, Status.SUCCESS)
 
 pids: list[int] = []
-
-
-def included(**arguments: str) -> IncludeLaunchDescription:
-    file = Path(share("gjk_collision"), "launch", "collision_server.launch.py")
-    source = PythonLaunchDescriptionSource(str(file))
-    return IncludeLaunchDescription(source, launch_arguments=arguments.items())
 
 
 def started(**arguments: str) -> LaunchDescription:
@@ -73,7 +66,7 @@ REFUSED = """
 import sys
 from launch import LaunchDescription, LaunchService
 sys.path.insert(0, {folder!r})
-from test_collision_server_launch import included
+from launched import included
 typed = [f"{{name}}:={{value}}" for name, value in {arguments!r}.items()]
 sys.argv = ["ros2", "launch", "gjk_collision", "collision_server.launch.py", *typed]
 service = LaunchService(argv=typed)

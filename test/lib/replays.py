@@ -1,18 +1,25 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the replay tests share: one case run into a folder, and its rows read back."""
+"""What the replay tests share: a case run into a folder, its rows, a drive with requests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from write_scenarios import CAR, Road, at, steps, thing
+
 from gjk_collision.replay.case import Case
 from gjk_collision.replay.golden import read_rows
+from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Result
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.verdict import Verdict
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 
@@ -28,3 +35,89 @@ def replay(
 
 def rows_of(out: Path, name: str = "drive") -> list[Row]:
     return list(read_rows(out / name / "results.jsonl"))
+
+
+def with_requests(
+    path: Path,
+    recorded: Verdict,
+    interpolation: int = 1,
+    spellings: tuple[str, str] = ("srv", "srv"),
+    storage: Storage = "mcap",
+    stamp_and_frame: tuple[int, str] = (0, "odom"),
+    replied: float = 0.52,
+    required: int = 0,
+) -> None:
+    """A drive with four requests at 0.51 s, one reply, and a request without content at 0.6 s.
+
+    The requests of the client come first, as it recorded them. `spellings` are those of the
+    types of requests and replies: "srv" as rosbag2 writes them, "srv/msg" as rosbags does.
+    The frame of the lidar is that of odom; its transforms come a step of 0.05 s late.
+    """
+    types = typestore().types
+    service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
+    info = types["service_msgs/msg/ServiceEventInfo"]
+    stamp = types["builtin_interfaces/msg/Time"]
+    verdict = types["gjk_collision/msg/Verdict"]
+    numbers = np.empty(0)
+    with BagWriter(path, storage) as writer:
+        road = Road(writer)
+        header = writer.header(*stamp_and_frame)
+        pose = types[geometry + "PoseStamped"](
+            header,
+            types[geometry + "Pose"](
+                types[geometry + "Point"](10.0, 0.0, 0.0),
+                types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
+            ),
+        )
+        requests = {
+            "Collide": types[service + "Collide_Request"](pose, 0.0, ""),
+            "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
+            "CheckPoses": types[service + "CheckPoses_Request"](
+                header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
+                margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=required,
+                footprint="", footprints=[], group_offsets=np.empty(0, np.uint32), k=0,
+                which=np.empty(0, np.uint8),
+            ),
+            "CheckPath": types[service + "CheckPath_Request"](
+                header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
+                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="", arcs=numbers,
+            ),
+        }  # fmt: skip
+        reply_info = types["gjk_collision/msg/ReplyInfo"](
+            header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0, ""
+        )
+        reply = types[service + "Collide_Response"](
+            False, verdict(int(recorded), 1, ""), reply_info, -1, ""
+        )
+        gid = np.arange(16, dtype=np.uint8)
+
+        def event(name: str, t: float, kind: int, request: Any, response: Any, seq: int) -> None:
+            made = types[f"{service}{name}_Event"](
+                info(kind, stamp(0, 0), gid, seq), request, response
+            )
+            store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
+            spelling = spellings[bool(response)]
+            if spelling == "srv/msg":
+                writer.write(topic, f"{service}{name}_Event", at(t), made)
+                return
+            key = (topic, f"gjk_collision/srv/{name}_Event")
+            if key not in writer._connections:
+                # As ROS records it: the type's name says srv, and its definition is not given.
+                writer._connections[key] = writer._writer.add_connection(
+                    *key, msgdef="", rihs01="RIHS01_0"
+                )
+            data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
+            writer._writer.write(writer._connections[key], at(t), data)
+
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+            writer.transform(at(t - 0.05), Pose(), "odom", "lidar", log=at(t))
+            if t == 0.5:
+                event("Collide", t + 0.005, 0, [requests["Collide"]], [], 0)
+                for seq, (name, request) in enumerate(requests.items()):
+                    event(name, t + 0.01, 1, [request], [], seq)
+            if abs(t - replied) <= 0.025:
+                event("Collide", replied, 2, [], [reply], 0)
+            if t == 0.6:
+                event("Collide", t, 1, [], [], 9)

@@ -3,9 +3,7 @@
 """A benchmark fails if the library answers wrongly, whatever distances the library reports."""
 
 import sys
-from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,33 +75,3 @@ def test_scale_fails_for_wrong_answers(bench: None, hit: bool) -> None:
     wrong[np.flatnonzero(truth != hit)[0]] = hit
     with pytest.raises(SystemExit, match="differs"):
         scale.agree(tree, poses, {"1": wrong, "2": wrong, scale.TREE: truth})
-
-
-def test_mppi_measures_all_rows_with_the_same_clocks(
-    bench: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else the elapsed time of one row, on a busy machine, is beside the processor time of others.
-
-    Here a processor second passes 3 times as slowly as an elapsed second.
-    """
-    import mppi
-
-    passed = count()
-    clocks = SimpleNamespace(
-        process_time=lambda: 1.0 * next(passed), perf_counter=lambda: 3.0 * next(passed)
-    )
-    calls = dict.fromkeys((each for each in mppi.ROWS if each != mppi.TRUTH), lambda: None)
-    monkeypatch.setattr(mppi, "time", clocks)
-    monkeypatch.setattr(mppi, "Costmap", lambda *_: None)
-    monkeypatch.setattr(mppi, "methods", lambda *_: calls)
-    monkeypatch.setattr(mppi, "judge", lambda *_: (2.0, 6.0))
-    monkeypatch.setattr(mppi, "SCENES", {"open": mppi.SCENES["open"]})
-    [[spent, _]] = mppi.measure(None, 1).values()
-    assert spent == dict.fromkeys(mppi.ROWS, (2.0, 6.0))
-    wrongs = dict.fromkeys((mppi.OURS, mppi.RASTER, mppi.SECOND, mppi.NUMPY), np.ones(8))
-    lines = mppi.report({"open": (spent, wrongs)}).splitlines()
-    head = next(line for line in lines if "ms per cycle" in line).split("|")
-    for name in mppi.ROWS:
-        cells = next(line for line in lines if line.startswith(f"| {name} |")).split("|")
-        row = dict(zip((each.strip() for each in head), map(str.strip, cells), strict=True))
-        assert (row["ms per cycle"], row["ms elapsed"]) == ("2000.00", "6000.00")

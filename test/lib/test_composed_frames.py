@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import families
 import numpy as np
 import pytest
-from test_world import STEADY0, T0
+from worlds import STEADY0, T0
 
 from gjk_collision import Motion
 from gjk_collision.server import questions

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 from cases import FIRST_SEED, moved, polygon_on_grid, untidy
 from oracles import Point
 
-from gjk_collision import InputError, Shape, Status, collide, distance
+from gjk_collision import InputError, Scene, Shape, Status, collide, distance
 
 
 def star(rng: random.Random) -> list[Point]:
@@ -115,6 +116,35 @@ def test_parts_are_the_outline(make: Callable[[random.Random], list[Point]]) -> 
             else:
                 assert distance(shape, convex) <= 0.0, where
     assert made >= 50, f"only {made} simple outlines"
+
+
+@pytest.mark.requirement("G-6")
+def test_points_and_slivers_on_inner_seams() -> None:
+    """At a pose each part is rounded; where two parts meet, nothing slips between them."""
+    found = 0
+    for seed in range(FIRST_SEED, FIRST_SEED + 60):
+        rng = random.Random(f"seams {seed}")
+        ring = star(rng)
+        if not is_simple(ring):
+            continue
+        shape = Shape.concave(ring)
+        pose = (*rng.choice(((0.0, 0.0), (3.0, -7.0), (6.6e5, 4.0e6))), rng.uniform(-3, 3))
+        scene = Scene([shape], [pose])
+        for a, b in itertools.combinations(shape.parts, 2):
+            shared = [p for p in a.tolist() if p in b.tolist()]
+            if len(shared) < 2:
+                continue
+            (x, y), (u, v) = shared[:2]
+            share, width = rng.uniform(0.05, 0.45), 10.0 ** rng.uniform(-17, -9)
+            at = (x + share * (u - x), y + share * (v - y))
+            to = (x + 0.9 * (u - x), y + 0.9 * (v - y))
+            for points in ([at], [at, to], [at, to, (at[0] - width, at[1] + width)]):
+                found += 1
+                thing = Shape.hull(points)
+                assert collide(shape, thing, pose, pose) and collide(thing, shape, pose, pose)
+                for mode in ("collide", "distance", "witness"):
+                    assert not scene.check(thing, [pose], mode=mode).is_free, (seed, points)
+    assert found > 100
 
 
 def test_the_radius_goes_all_around() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
-from test_first_contact import convex, outlines
+from samples import convex, outlines, poses_along
 
 from gjk_collision import InputError, Path, PathResult, PathsResult, Scene, Shape, Status, Verdict
 
@@ -27,23 +27,6 @@ CAR = Shape.polygon([(-1, -0.9), (3.8, -0.9), (3.8, 0.9), (-1, 0.9)])
 WALL = Shape.box(0.001, 30.0)
 
 Floats = NDArray[np.float64]
-
-
-def poses_along(starts: Floats, arcs: Floats, shares: Floats) -> Floats:
-    """Return poses (K, m, S, 3) at shares (S,) of arcs (K, m, 2), from starts (K, 3)."""
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    nodes, weights = 0.5 * (nodes + 1.0), 0.5 * weights
-    at = starts
-    found = []
-    for curvature, length in arcs.transpose(1, 2, 0):
-        turn = (curvature * length)[:, None] * shares
-        headings = at[:, None, None, 2] + turn[..., None] * nodes
-        moved = (length[:, None] * shares)[..., None] * weights
-        x = at[:, None, 0] + (moved * np.cos(headings)).sum(axis=-1)
-        y = at[:, None, 1] + (moved * np.sin(headings)).sum(axis=-1)
-        found.append(np.stack([x, y, at[:, None, 2] + turn], axis=-1))
-        at = found[-1][:, -1]
-    return np.stack(found, axis=1)
 
 
 def random_arcs(rng: np.random.Generator, count: int) -> Floats:

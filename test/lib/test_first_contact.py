@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
+from samples import convex, outlines
 
 from gjk_collision import InputError, Scene, Shape
 from gjk_collision.verdict import Status, Verdict
@@ -25,14 +26,6 @@ POINT = Shape.point((0.0, 0.0))
 Floats = NDArray[np.float64]
 
 
-def outlines(points: Floats, poses: Floats) -> NDArray[np.object_]:
-    """Return the polygon through points (n, 2) at each of the poses (..., 3)."""
-    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
-    x, y = points[:, 0], points[:, 1]
-    turned = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
-    return shapely.polygons(turned + poses[..., None, :2])
-
-
 def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
     """Return poses (K, S, 3) of trajectories (K, T, 3) at the wanted times (K, S)."""
     segment = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
@@ -41,13 +34,6 @@ def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
     way = np.take_along_axis(poses, segment[..., None] + 1, axis=1) - begin
     way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
     return begin + share[..., None] * way
-
-
-def convex(rng: np.random.Generator) -> Floats:
-    """Return a counter-clockwise convex polygon of up to 7 vertices; slender ones too."""
-    points = rng.normal(size=(7, 2)) * [rng.choice([0.05, 1.0, 3.0]), 1.0]
-    ring = shapely.MultiPoint(points).convex_hull
-    return np.array(shapely.get_coordinates(shapely.orient_polygons(ring)))[:-1]
 
 
 def test_against_dense_samples() -> None:

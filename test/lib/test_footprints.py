@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from shapely.affinity import rotate, translate
 from shapely.geometry import Polygon
-from test_world import BOX, FAR, HIT, Time, boxes, unknown
+from worlds import BOX, FAR, HIT, Time, boxes, unknown
 
 from gjk_collision.errors import InputError
 from gjk_collision.server import questions
@@ -29,11 +29,6 @@ S = 1_000_000_000
 SMALL = (0.5, 0.5, -0.5, 0.5, -0.5, -0.5, 0.5, -0.5)
 LONG = (3.0, 0.6, -1.0, 0.6, -1.0, -0.6, 3.0, -0.6)
 NAMED = (FootprintConfig("small", footprint=SMALL), FootprintConfig("long", footprint=LONG))
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
 
 
 def world_of(time: Time, *centres: tuple[float, float], **changes: Any) -> World:

@@ -23,7 +23,6 @@ CASES = int(os.environ.get("GJK_CASES", "40"))  # scenes
 FEW = 60  # poses: never grouped
 SIDE = 30.0  # m
 HORIZON = 4.0  # s
-ROUNDING = 1e-9  # m, of shapely's distances here
 MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
 POLICIES: tuple[PredictionPolicy, ...] = ("unknown_is_error", "constant_velocity", "hold")
 
@@ -159,67 +158,6 @@ def test_same_as_each_pose_alone(first: int) -> None:
                     same(name, got[checked], expected[checked], seed)
                 assert (stopped.verdicts[~checked] == Verdict.UNKNOWN).all(), seed
                 assert (stopped.statuses[~checked] == Status.UNDEFINED).all(), seed
-
-
-def test_each_pose_in_its_own_call() -> None:
-    rng = np.random.default_rng(7)
-    scene, stamp, offset = some_scene(rng)
-    poses = somewhere(rng, 100, 3) + offset
-    times = stamp + np.array([0.4, 0.0, 0.4])
-    for mode in MODES:
-        car = Shape.box(4.0, 2.0)
-        batch = fields(scene.check(car, poses, times, mode=mode), mode)
-        for k, t in np.ndindex(100, 3):
-            one = fields(scene.check(car, poses[k, t], times[t], mode=mode), mode)
-            for name, got in one.items():
-                same(name, got, batch[name][k, t], 7)
-
-
-def test_threads_name_the_same_obstacle() -> None:
-    """Mode collide may name any of several obstacles, but the same for any number of threads."""
-    rng = np.random.default_rng(8)
-    starts = somewhere(rng, 200)
-    scene = Scene([Shape.box(5, 3)] * 200, starts, velocities=rng.normal(size=(200, 3)))
-    poses = np.cumsum(somewhere(rng, 300, 30) * (0.03, 0.03, 0.1), axis=1)
-    results = [
-        scene.check(Shape.box(4, 2), poses, np.arange(30) * 0.1, threads=threads)
-        for threads in (1, 2, 2, 5, 16)
-    ]
-    assert (results[0].verdicts == Verdict.COLLISION).mean() > 0.3
-    for result in results[1:]:
-        assert np.array_equal(result.nearest_indices, results[0].nearest_indices)
-
-
-def test_against_shapely() -> None:
-    """Moving boxes and rollouts of few times: the distance of the nearest box at each time."""
-    rng = np.random.default_rng(5)
-    corners = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) / 2
-    hits = 0
-    for _ in range(max(2, CASES // 10)):
-        sizes, starts = rng.uniform(1, 4, (30, 2)), somewhere(rng, 30)
-        velocities = rng.normal(size=(30, 3)) * [3, 3, 0.5]
-        scene = Scene([Shape.box(*s) for s in sizes], starts, velocities=velocities)
-        times = np.array([2.0, 0.5, 3.5])
-        poses = somewhere(rng, 100, 3)
-        result = scene.check(Shape.box(4, 2), poses, times, mode="distance", threads=2)
-
-        def outlines(size: Floats, at: Floats) -> NDArray[np.object_]:
-            points = corners * size[..., None, :]
-            cos, sin = np.cos(at[..., 2, None]), np.sin(at[..., 2, None])
-            turned = [cos * points[..., 0] - sin * points[..., 1],
-                      sin * points[..., 0] + cos * points[..., 1]]  # fmt: skip
-            return shapely.polygons(np.stack(turned, axis=-1) + at[..., None, :2])
-
-        for t, time in enumerate(times):
-            boxes = outlines(sizes, starts + time * velocities)
-            cars = outlines(np.broadcast_to([4.0, 2.0], (100, 2)), poses[:, t])
-            truth = shapely.distance(cars[:, None], boxes).min(axis=1)
-            assert np.abs(np.maximum(result.distances[:, t], 0.0) - truth).max() < ROUNDING
-            is_hit = result.verdicts[:, t] == Verdict.COLLISION
-            decided = np.abs(result.distances[:, t]) > ROUNDING
-            assert np.array_equal(is_hit[decided], truth[decided] == 0.0)
-            hits += int(is_hit.sum())
-    assert hits > 50
 
 
 def test_an_obstacle_unknown_at_some_times() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_world import BOX, CAR, FAR, Time, boxes
+from worlds import BOX, CAR, FAR, Time, boxes
 
 from gjk_collision import Scene, Shape
 from gjk_collision.server import questions
@@ -21,11 +21,6 @@ from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
 START = Pose(-20.0, 0.0, 0.0)
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
 
 
 def moving(time: Time, *centres: tuple[float, float], age: float = 0.0, **fields: Any) -> Any:

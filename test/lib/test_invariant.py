@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_world import FAR, Time, known
+from worlds import FAR, Time, known
 
 from gjk_collision import Path, Scene, Shape, _core, check_pairs
 from gjk_collision.server import questions

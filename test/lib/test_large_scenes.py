@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -59,35 +57,8 @@ def test_arrays_for_one_shape_must_fit_its_poses() -> None:
     assert caught.value.argument == "velocities"
 
 
-@pytest.mark.parametrize("threads", [0, 2, 5])
-def test_threads_make_the_same_scene(threads: int) -> None:
-    """Otherwise answers depend on the number of processors."""
-    count = 40_000
-    at = poses(count, 1)
-    sizes = np.random.default_rng(3).uniform(0.2, 2.0, (count, 1, 2))
-    xy = sizes * ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    offsets = np.arange(0, 4 * count + 1, 4)
-    one = Scene.from_arrays(offsets, xy.reshape(-1, 2), poses=at)
-    several = Scene.from_arrays(offsets, xy.reshape(-1, 2), poses=at, threads=threads)
-    assert_same(one, several)
-    assert_same(Scene(BOX, at), Scene([BOX] * count, at, threads=threads))
-
-
 @pytest.mark.parametrize("threads", [-1, 1.5, "2"])
 def test_a_wrong_number_of_threads_is_refused(threads: object) -> None:
     with pytest.raises(InputError) as caught:
         Scene([BOX], threads=threads)  # type: ignore[arg-type]
     assert caught.value.argument == "threads"
-
-
-def test_memory_of_an_obstacle() -> None:
-    """Otherwise a scene of a million boxes needs more memory than documented."""
-    count = 20_000
-    at = poses(count, 1)
-    assert Scene(BOX, at).nbytes <= 160 * count
-    sizes = np.random.default_rng(3).uniform(0.2, 2.0, (count, 1, 2))
-    xy = (sizes * ((-1, -1), (1, -1), (1, 1), (-1, 1))).reshape(-1, 2)
-    boxes = Scene.from_arrays(np.arange(0, 4 * count + 1, 4), xy, poses=at)
-    assert boxes.nbytes <= 250 * count
-    assert pickle.loads(pickle.dumps(boxes)).nbytes <= 250 * count
-    assert pickle.loads(pickle.dumps(Scene(BOX, at))).nbytes <= 160 * count

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_world import CAR, STEADY0, T0
+from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
 from gjk_collision.server import questions

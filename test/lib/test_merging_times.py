@@ -7,7 +7,6 @@ The truth is computed with fractions: where each obstacle is at a time, on the c
 
 from __future__ import annotations
 
-import math
 import os
 from fractions import Fraction
 from itertools import pairwise
@@ -15,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gjk_collision import Motion, Scene, Shape, time_of_impact
+from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Verdict
 
 SCENES = int(os.environ.get("GJK_SCENES", "1500"))
@@ -155,24 +154,6 @@ def test_times_that_merge_with_the_stamp(stamp: float) -> None:
     assert swept.verdict is not Verdict.FREE
 
 
-def test_seconds_since_1970_are_as_good_as_any() -> None:
-    """Moving obstacles answer alike on a clock of 1.8e9 s, where that represents the times."""
-    box, ego, far = Shape.box(2.0, 2.0), Shape.box(4.0, 2.0), 1_800_000_000.0
-    options = {"velocities": [(3.0, 0.0, 0.1)], "horizon": 10.0}
-    early = Scene([box], [(-10, 0.5, 0)], stamps=[0.0], **options)
-    late = Scene([box], [(-10, 0.5, 0)], stamps=[far], **options)
-    times = np.arange(0, 40) / 8
-    poses = [(0.0, 0.0, 0.0)] * 40
-    one = early.check(ego, poses, times, mode="witness")
-    other = late.check(ego, poses, times + far, mode="witness")
-    for name in ("verdicts", "distances", "lower_bounds", "witnesses"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    first = early.check_path(ego, poses[:2], [0.0, 5.0])
-    second = late.check_path(ego, poses[:2], [far, far + 5.0])
-    assert first.verdict is second.verdict is Verdict.COLLISION
-    assert second.first_collision_time - far == pytest.approx(first.first_collision_time, abs=1e-6)
-
-
 @pytest.mark.parametrize("stamps", [[0.0, 1.8e9], [1.8e9, 0.0], [-5e9, 5e9]])
 @pytest.mark.parametrize("place", [(35, 0, 0), (1000, 0, 0)])
 def test_stamps_far_apart(stamps: list[float], place: tuple[float, float, float]) -> None:
@@ -266,29 +247,3 @@ def test_after_its_last_ulp_no_prediction_is_used(prediction: str) -> None:
             late = Fraction(max(time, stamp + 1e-3)) > end
             assert not late or way.verdict is Verdict.UNKNOWN, (swept, context)
     assert frees > SCENES // 50
-
-
-@pytest.mark.parametrize("stamp", STAMPS)
-@pytest.mark.parametrize("way", [1, -1])
-def test_half_turns_lead_the_shorter_way(way: int, stamp: float) -> None:
-    """The double nearest to pi is less than pi, the next one is more."""
-    arm, disc = Shape.hull([(0.0, 0.0), (8.0, 0.1), (8.0, -0.1)]), Shape.circle(0.5)
-    below, above = math.pi, math.nextafter(math.pi, 4.0)
-    for turn, side in ((way * below, way), (way * above, -way), (way * below / 2, way)):
-        yaws = (0.0, turn)
-        poses = [(0.0, 0.0, yaw) for yaw in yaws]
-        middle = side * abs(turn) / 2
-        there = (6.0 * math.cos(middle), 6.0 * math.sin(middle), 0.0)
-        away = (6.0 * math.cos(middle + math.pi), 6.0 * math.sin(middle + math.pi), 0.0)
-        for place, is_hit in ((there, True), (away, False)):
-            still, moving = Motion.still(place), Motion.path([0.0, 1.0], poses)
-            found = time_of_impact(arm, disc, moving, still, 0.0, 1.0)
-            assert found.hit == is_hit, (turn, place)
-            asked = Scene([disc], [place]).check_path(arm, poses)
-            assert asked.is_free != is_hit, (turn, place)
-            scene = Scene(
-                [arm], poses[:1], paths=[([0.0, 1.0], poses)], stamps=[stamp], horizon=2.0
-            )
-            for mode in MODES:
-                met = scene.check(disc, [place], [stamp + 0.5], mode=mode)
-                assert met.is_free != is_hit, (turn, place, mode)

@@ -51,63 +51,6 @@ def test_another_version_is_refused(prefix: Path, tmp_path: Path, wrong: str) ->
     assert f"version: {VERSION}" in done.stdout
 
 
-@pytest.mark.parametrize("component", ["interfaces", "nonsense"])
-def test_a_missing_component_is_named(prefix: Path, tmp_path: Path, component: str) -> None:
-    consumer = Consumer(tmp_path / "c", FIND.format(f"COMPONENTS {component}"), main=USES_KERNEL)
-    done = consumer.configure(f"-DCMAKE_PREFIX_PATH={prefix}", env=without_ros())
-    assert done.returncode != 0
-    assert f"no component {component}: " in done.stdout
-
-
-def test_a_parent_keeps_its_build_type_and_exports_what_links_to_us(
-    tmp_path: Path,
-) -> None:
-    parent = Consumer(
-        tmp_path / "parent",
-        f"""
-add_subdirectory("{ROOT}/src_cpp" gjk)
-if(NOT "${{CMAKE_BUILD_TYPE}}" STREQUAL "")
-  message(FATAL_ERROR "the build type has become ${{CMAKE_BUILD_TYPE}}")
-endif()
-add_library(lib lib.cpp)
-target_link_libraries(lib PUBLIC gjk_collision::gjk)
-install(TARGETS lib EXPORT parent)
-install(EXPORT parent NAMESPACE parent:: FILE parent-targets.cmake DESTINATION lib/cmake/parent)
-file(WRITE "${{CMAKE_BINARY_DIR}}/parent-config.cmake" "
-include(CMakeFindDependencyMacro)
-find_dependency(gjk_collision {MAJOR}.{MINOR})
-include(\\"\\${{CMAKE_CURRENT_LIST_DIR}}/parent-targets.cmake\\")")
-install(FILES "${{CMAKE_BINARY_DIR}}/parent-config.cmake" DESTINATION lib/cmake/parent)
-""",
-        lib=USES_KERNEL.replace("main()", "answer()"),
-    )
-    parent.make(env=without_ros())
-    installed = run("cmake", "--install", parent.build, "--prefix", tmp_path / "prefix")
-    assert installed.returncode == 0, installed.stdout
-    user = Consumer(
-        tmp_path / "user",
-        "find_package(parent REQUIRED)\nadd_executable(main main.cpp)\n"
-        "target_link_libraries(main PRIVATE parent::lib)\n",
-        main=USES_KERNEL.replace("main()", "same()")
-        + "int answer();\nint main() { return answer(); }",
-    )
-    user.make(f"-DCMAKE_PREFIX_PATH={tmp_path}/prefix", env=without_ros())
-    assert run(user.build / "main").returncode == 0
-
-
-def test_a_parent_may_leave_the_installation_out(tmp_path: Path) -> None:
-    parent = Consumer(
-        tmp_path / "parent",
-        f'set(GJK_INSTALL OFF)\nadd_subdirectory("{ROOT}/src_cpp" gjk)\n'
-        "add_executable(main main.cpp)\n" + LINK,
-        main=USES_KERNEL,
-    )
-    parent.make(env=without_ros())
-    installed = run("cmake", "--install", parent.build, "--prefix", tmp_path / "prefix")
-    assert installed.returncode == 0, installed.stdout
-    assert not list((tmp_path / "prefix").rglob("*gjk*"))
-
-
 def compiled(tmp_path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     source = tmp_path / "main.cpp"
     source.write_text(USES_KERNEL)

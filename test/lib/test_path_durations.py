@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
-from test_curved_paths import poses_along
-from test_first_contact import convex, outlines
+from samples import convex, outlines, poses_along
 
 from gjk_collision import Motion, Path, Region, Scene, Shape, Verdict, time_of_impact
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_queries import STANDING, shapes, snapshot
+from worlds import STANDING, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_queries import shapes, snapshot
+from worlds import shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError

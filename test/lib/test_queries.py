@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from worlds import CAR, STANDING, STILL, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
@@ -24,35 +25,6 @@ from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.transforms import Placement
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
-
-BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-CAR = tuple(BOX.ravel().tolist())
-
-
-def shapes(*centres: tuple[float, float], **fields: Any) -> Obstacles:
-    n = len(centres)
-    xy = np.concatenate([BOX + np.array(centre) for centre in centres]).ravel()
-    return Obstacles(
-        **{
-            "frame": "odom",
-            "stamp": 0,
-            "ids": np.arange(n),
-            "offsets": np.arange(0, 4 * n + 1, 4),
-            "xy": xy,
-            **fields,
-        }
-    )
-
-
-def snapshot(
-    *centres: tuple[float, float], data: Obstacles | None = None, **changes: Any
-) -> Snapshot:
-    world = World(Config(**{"footprint": CAR, **changes}))
-    obstacles = shapes(*centres) if data is None else data
-    world.receive_obstacles("obstacles", obstacles, now=0, steady=0)
-    found = world.snapshot(now=0, steady=0)
-    assert found.fault is None
-    return found
 
 
 def grid(count: int) -> Any:
@@ -228,24 +200,6 @@ def test_times_meet_the_obstacles_where_they_are_then() -> None:
     followed = snapshot(data=shapes((20, 0), **path))
     verdicts = questions.check_poses(followed, poses, np.array([3.5, 3.7, 4.5])).verdicts
     assert verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN]
-
-
-STILL = np.zeros(3)
-# Obstacles that are somewhere at every time, if there is no horizon.
-STANDING: dict[str, Callable[[], Snapshot]] = {
-    "stands": lambda: snapshot(data=shapes((0, 0), velocities=STILL)),
-    "held": lambda: snapshot((0, 0), prediction_policy="hold"),
-    "none": lambda: snapshot(data=Obstacles(frame="odom", stamp=0)),
-    "path held": lambda: snapshot(
-        data=shapes(
-            (0, 0),
-            path_offsets=np.array([0, 2]),
-            path_times=np.array([0.0, 1.0]),
-            path_poses=np.zeros(6),
-        ),
-        prediction_policy="hold",
-    ),
-}
 
 
 @pytest.mark.requirement("V-12")

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from browser import needs_browser
-from test_replay_page import StillDrive, summary_of
-from test_replay_scene import cars, data_of, told
+from replay_pages import StillDrive, cars, data_of, summary_of, told
 from write_scenarios import EGO, at, steps
 
 from gjk_collision.__main__ import main

@@ -36,6 +36,11 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="no /proc on this system"
+)
+
+
 def replayed(bags: Path, out: Path, *options: str) -> dict[str, bytes]:
     """Replay a folder; return the result of each bag."""
     code = main(["replay", str(bags), "--out", str(out), "--no-page", "--quiet", *options])
@@ -94,32 +99,30 @@ def workers_of(process: subprocess.Popen[Any]) -> list[int]:
     ]  # fmt: skip
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
     out = tmp_path / "out"
     command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
     process = subprocess.Popen([*command, "--jobs", "2", "--no-page", "--quiet"])
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + 200.0
     while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.01)
     assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
     os.kill(workers_of(process)[0], signal.SIGKILL)
-    assert process.wait(100.0) == 0
+    assert process.wait(200.0) == 0
     found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
     assert found == expected
 
 
-def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
+def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
 
-    Returns
-    -------
-    (float, list of str)
-        How long the program then needed to end [s], and the outcome of each bag with the files.
+    Return the outcome of each bag with the number of its files.
     """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
@@ -128,7 +131,7 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
     process = subprocess.Popen(
         [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + 200.0
     while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -136,37 +139,36 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
     for worker in workers_of(process) if stuck else ():
         os.kill(worker, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
-    if stuck:
-        time.sleep(0.5)
-        assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)
-    begin = time.monotonic()
-    said = process.communicate(timeout=100.0)[1]
-    assert process.returncode == 130
+    assert process.stderr is not None
+    said = process.stderr.readline()  # when the first signal was handled
     assert "press Ctrl-C again" in said
+    if stuck:  # its processes never end: a program that waits for them does not end either
+        os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=200.0)[1]
+    assert process.returncode == 130
     assert "Traceback" not in said
     merged = json.loads((out / "summary.json").read_text())
     assert [each["name"] for each in merged["replays"]] == names
     assert merged["outcome"] == "interrupted"
-    return time.monotonic() - begin, [
+    return [
         f"{each['outcome']} {len(list((out / each['name']).glob('*')))}"
         for each in merged["replays"]
     ]
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
-    _, outcomes = interrupted(tmp_path, stuck=False)
+    outcomes = interrupted(tmp_path, stuck=False)
     assert "not judged 4" in outcomes
     assert "interrupted 4" in outcomes, "the bags at work leave the part before"
     assert "interrupted 0" in outcomes, "the others are not replayed"
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+@needs_proc
+@pytest.mark.timeout(300)
 def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
-    duration, outcomes = interrupted(tmp_path, stuck=True)
-    assert duration < 20.0
-    assert "interrupted 0" in outcomes
+    assert "interrupted 0" in interrupted(tmp_path, stuck=True)
 
 
 # ---- Dask
@@ -274,30 +276,39 @@ def test_all_workers_lost_in_a_run_is_said(
     """The results so far are kept; the other bags are broken, and the command ends.
 
     The worker dies with the result of a second bag, which was not fetched. Before, the command
-    waited for this result forever.
+    waited for this result forever. The clock of the command stands until then, and is 30 s later
+    at each look from then on: that a worker is slow is never taken for its loss.
     """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
-    monkeypatch.setattr(many, "WORKER_NOTICE", 0.2)
-    monkeypatch.setattr(many, "WORKER_LIMIT", 0.4)
-    monkeypatch.setattr(many, "WORKER_PERIOD", 0.1)
+    now, step = 100.0, 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += step
+        return now
+
+    monkeypatch.setattr(many, "monotonic", clock)
+    monkeypatch.setattr(many, "WORKER_PERIOD", 0.02)  # also the first wait for a result
     with cluster(tmp_path, 1) as (address, workers, _):
         written = many._write
 
         def write_and_kill(folder: Path, files: dict[str, bytes]) -> None:
+            nonlocal step
             written(folder, files)
             if files:  # the first result has come
                 with watcher(address) as client:
                     while sum(map(len, client.has_what().values())) < 2:
                         time.sleep(0.02)
                 os.killpg(workers[0].pid, signal.SIGKILL)
+                step = 30.0
 
         monkeypatch.setattr(many, "_write", write_and_kill)
         options = ["--scheduler", address, "--out", str(out), "--no-page", "--quiet"]
         code = main(["replay", str(tmp_path / "bags"), *options])
     said = capfd.readouterr()
     assert code == 3
-    assert f"the scheduler at {address} has no worker; waiting up to 0.4 s\n" in said.err
+    assert f"the scheduler at {address} has no worker; waiting up to 60 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
     merged = json.loads((out / "summary.json").read_text())

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from browser import browse, needs_browser, pressed, with_script
 from data import DATA, needs_data
+from replay_pages import fact, filmed, summary_of
 from replays import SCENARIOS
 from write_scenarios import write
 
@@ -22,7 +21,7 @@ from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.golden import Golden
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.scene_file import write_bag
-from gjk_collision.report.film import MAX_FRAMES, Film
+from gjk_collision.report.film import MAX_FRAMES
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.page import overview, page
@@ -30,7 +29,6 @@ from gjk_collision.report.run import Options
 from gjk_collision.report.templates import render
 from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
-from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
 
@@ -45,12 +43,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = run_all(cases, folder / "out", Options())
     assert [result.outcome for result in results] == [Outcome.PASSED] * 2
     return folder / "out"
-
-
-def fact(dom: str, name: str) -> str:
-    found = re.search(rf"<dt>{name}</dt><dd>(.*?)</dd>", dom)
-    assert found, f"the page does not tell the {name}"
-    return re.sub(r"<.*?>", "", found[1])
 
 
 class Links(HTMLParser):
@@ -156,14 +148,6 @@ def test_page_of_a_broken_bag(tmp_path: Path) -> None:
     assert "cannot be read as a bag" in dom
 
 
-def summary_of(name: str) -> dict[str, Any]:
-    """The summary of a replay that compares its answers with nothing."""
-    return {
-        "name": name, "outcome": "passed", "failures": [], "failure_times": [], "notes": [],
-        "expectations": [], "golden": None, "timing": {"latency_us": {"bins": []}},
-    }  # fmt: skip
-
-
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
     evil = "</script><script>alert(1)</script><b>"
@@ -180,20 +164,6 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     text = page(summary, Timeline([evil]).to_dict(), film)
     assert evil not in text
     assert text.count("<script") == 2
-
-
-class StillDrive:
-    """A drive of nothing: the frames of its rows have verdicts, but no shapes."""
-
-    snapshot = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, ""), 0)
-    asked_path = None
-
-
-def filmed(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    film = Film(StillDrive())  # type: ignore[arg-type]
-    for i, verdict in enumerate(verdicts):
-        film.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=100.0 - i % 97))
-    return film.to_dict()
 
 
 def test_page_stays_small() -> None:

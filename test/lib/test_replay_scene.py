@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from test_replay_checks import with_requests
-from test_replay_page import browse, needs_browser
-from write_scenarios import CAR, EGO, at, steps
+from browser import needs_browser
+from replay_pages import cars, data_of, told
+from replays import with_requests
+from write_scenarios import EGO, at, steps
 
 from gjk_collision.geometry import distance
 from gjk_collision.replay.case import Case
@@ -42,27 +40,6 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def cars(
-    t: float, places: Sequence[Pose], frame: str = "odom", paths: Sequence[Any] = (), **more: Any
-) -> Obstacles:
-    """A list of cars; a path is rows of time, x, y, yaw."""
-    n = len(places)
-    rows = np.array([row for path in paths for row in path], float).reshape(-1, 4)
-    if paths:
-        more["path_offsets"] = np.cumsum([0, *map(len, paths)])
-        more["path_times"], more["path_poses"] = rows[:, 0].copy(), rows[:, 1:].ravel()
-    return Obstacles(
-        frame=frame,
-        stamp=at(t),
-        sequence=round(20 * t) + 1,
-        ids=np.arange(1, n + 1),
-        offsets=np.arange(0, len(CAR) * n + 1, len(CAR)),
-        xy=np.tile(np.ravel(CAR), n),
-        poses=np.ravel(places),
-        **more,
-    )
-
-
 @pytest.fixture(scope="module")
 def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The vehicle stands at great coordinates; a lidar in its own frame, and a radar in odom."""
@@ -85,12 +62,6 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     case = Case("drive", folder / "bag", Config.from_parameters(PARAMETERS))
     run(case, folder / "out", Options())
     return folder / "out" / "drive" / "index.html"
-
-
-def data_of(page: Path) -> Any:
-    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
-    assert found
-    return json.loads(found[1])
 
 
 def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> None:
@@ -229,18 +200,6 @@ def test_data_that_is_not_used_is_not_shown(late: Case, tmp_path: Path) -> None:
     assert last["o"] == [] and last["a"] == {}
     with pytest.raises(MomentError, match="obstacle 20 is not known: UNKNOWN/STALE_OBSTACLES"):
         moment(late, 2.0, 20)
-
-
-def told(page: Path, script: str, folder: Path) -> Any:
-    """Return what a script in the page returns."""
-    text = page.read_text(encoding="utf-8")
-    run_it = f"<script>document.title = JSON.stringify((() => {{ {script} }})());</script></body>"
-    (folder / "told.html").write_text(text.replace("</body>", run_it), encoding="utf-8")
-    dom = browse(folder / "told.html", fragment="#t=0.5")
-    assert 'data-ready="yes"' in dom, "the script did not come to its end"
-    found = re.search(r"<title>(.*?)</title>", dom)
-    assert found
-    return json.loads(unescape(found[1]))
 
 
 @needs_browser

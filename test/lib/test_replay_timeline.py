@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import NPM, browse, needs_browser, needs_npm, pressed, with_script
+from replay_pages import fact, filmed, summary_of
 from replays import SCENARIOS
-from test_replay_page import fact, filmed, summary_of
 from write_scenarios import write
 
 from gjk_collision.__main__ import main

@@ -217,21 +217,6 @@ def traffic(seed: int, count: int) -> tuple[Scene, np.ndarray]:
     return Scene(shapes, poses=poses), np.array(where)
 
 
-@pytest.mark.parametrize("margin", [0.0, 1.0])
-def test_modes_say_the_same(margin: float) -> None:
-    scene, where = traffic(1, 60)
-    plain = scene.check(CAR, where, margin=margin)
-    full = scene.check(CAR, where, margin=margin, mode="witness")
-    assert list(plain.verdicts) == list(full.verdicts)
-    assert len(set(plain.verdicts)) >= 2
-    assert (full.lower_bounds <= full.distances).all()
-    hits = full.verdicts == Verdict.COLLISION
-    assert (full.distances[hits] <= 1e-9).all() and (full.distances[~hits] > 0.0).all()
-    assert full.witnesses is not None
-    steps = np.linalg.norm(full.witnesses[:, 2:] - full.witnesses[:, :2], axis=1)
-    assert steps == pytest.approx(np.abs(full.distances), abs=1e-9)
-
-
 def test_threads_share_a_scene() -> None:
     """The interpreter lock is released: many threads on one scene and shape answer alike."""
     scene, where = traffic(2, 60)

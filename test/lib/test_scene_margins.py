@@ -193,24 +193,6 @@ def test_paths_against_dense_samples() -> None:
     assert min(shares.values()) > 0.05, shares
 
 
-def test_zeros_change_nothing() -> None:
-    """Bit for bit, in every query."""
-    rng = np.random.default_rng(3)
-    world = World.random(rng, 30, 10.0)
-    world.margins[:] = world.rates[:] = 0.0
-    zero, plain = world.scene(), world.scene(with_margins=False)
-    poses = rng.normal(size=(300, 3)) * [12.0, 12.0, 2.0]
-    times = rng.uniform(1.0, 4.9, 300)
-    assert zero.nbytes == plain.nbytes
-    for at in (None, times):
-        for mode in MODES:
-            one, other = (s.check(CAR, poses, at, margin=0.3, mode=mode) for s in (zero, plain))
-            assert repr(one) == repr(other)
-    for n in range(0, 100, 2):
-        both = [s.check_path(CAR, poses[n : n + 2], [1.0, 2.0], margin=0.3) for s in (zero, plain)]
-        assert repr(both[0]) == repr(both[1])
-
-
 @pytest.mark.parametrize("timed", [False, True])
 def test_all_modes_agree_at_the_border(timed: bool) -> None:
     """The required distance is the distance, up to a few units in the last place."""

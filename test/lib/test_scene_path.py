@@ -28,28 +28,6 @@ def between(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
     return a + share[:, None] * np.array([b[0] - a[0], b[1] - a[1], turn])
 
 
-def test_a_thin_wall_stops_a_fast_ego() -> None:
-    scene = Scene([WALL], [(50.0, 0.0, 0.0)], ids=[7])
-    path = [(0, 0, 0), (20, 0, 0), (120, 0, 0)]
-    found = scene.check_path(CAR, path)
-    assert (found.verdict, found.status) == (Verdict.COLLISION, Status.SUCCESS)
-    assert (found.first_invalid_segment, found.obstacle_id) == (1, 7)
-    assert 0.28 - TOLERANCE / 100 <= found.last_valid_fraction <= 0.28
-    assert np.isnan(found.first_collision_time)
-    assert found.min_distance <= TOLERANCE
-    assert scene.check_path(CAR, path, swept=False).is_free, "which the poses alone do not see"
-    timed = scene.updated([0], velocities=[(0, 0, 0)]).check_path(CAR, path, [0.0, 1.0, 3.0])
-    assert 1.56 - 1e-3 <= timed.first_collision_time <= 1.56
-
-
-def test_a_turn_sweeps_the_corner() -> None:
-    scene = Scene([Shape.point((0.0, 0.0))], [(0.0, 2.1, 0.0)])
-    assert scene.check_path(CAR, [(0, 0, 0), (0, 0, 0.2)]).is_free
-    turning = scene.check_path(CAR, [(0, 0, 0), (0, 0, 3.0)])
-    assert turning.verdict == Verdict.COLLISION
-    assert scene.check_path(CAR, [(0, 0, 0), (0, 0, 3.0)], swept=False).is_free
-
-
 def test_the_margin() -> None:
     scene = Scene([Shape.circle(1.0)], [(0.0, 3.0, 0.0)])
     path = [(-20, 0, 0), (20, 0, 0)]
@@ -62,16 +40,6 @@ def test_the_margin() -> None:
     ahead = Scene([WALL], [(10.0, 0.0, 0.0)]).check_path(CAR, path, margin=1.0)
     assert ahead.verdict == Verdict.COLLISION
     assert ahead.last_valid_fraction == pytest.approx(27 / 40, abs=1e-3), "free up to the margin"
-
-
-def test_an_obstacle_that_crosses_between_the_times() -> None:
-    scene = Scene([CAR], [(10.0, -20.0, np.pi / 2)], velocities=[(0.0, 20.0, 0.0)])
-    path = [(0, 0, 0), (20, 0, 0)]
-    found = scene.check_path(CAR, path, [0.0, 2.0])
-    assert found.verdict == Verdict.COLLISION
-    assert 0.5 < found.first_collision_time < 1.0
-    assert scene.check_path(CAR, path, [0.0, 2.0], swept=False).is_free
-    assert scene.check_path(CAR, path).is_free, "without times it stays where it is"
 
 
 def test_beyond_the_prediction() -> None:
@@ -134,24 +102,6 @@ def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
         assert found.min_distance <= least + TOLERANCE
 
 
-@settings(max_examples=60)
-@given(
-    st.floats(1.0, 5.0), st.floats(-1.3, 1.3), st.floats(-3, 3), st.floats(-3, 3), st.booleans()
-)
-def test_nothing_is_tunnelled_through(
-    exponent: float, lean: float, yaw: float, turn: float, timed: bool
-) -> None:
-    """A wall without width, a small ego, one step of up to 200 km: it is always met."""
-    far = 10.0**exponent
-    scene = Scene([WALL], [(0.0, 0.0, lean)], velocities=[(0.0, 0.0, 0.0)])
-    path = [(-far, 0.3, yaw), (far, -0.3, yaw + turn)]
-    found = scene.check_path(Shape.box(0.3, 0.1), path, [0.0, 0.1] if timed else None)
-    assert found.verdict == Verdict.COLLISION
-    x = -far + 2 * far * found.last_valid_fraction
-    assert -2.0 < x < 2.0, "where the wall is"
-    assert np.isnan(found.first_collision_time) != timed
-
-
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
@@ -187,25 +137,6 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(epoch: float) 
             left_open += 1
             assert times[0] <= found.first_collision_time <= times[1]
     assert left_open > 100
-
-
-def test_an_impact_is_not_after_what_another_part_leaves_open() -> None:
-    """A box too fast for its clock passes one part of a step closely, then hits the other."""
-    rng = np.random.default_rng(3)
-    box, left_open = Shape.box(1.0, 1.0), 0
-    step = Shape.concave([(4, -1), (16, -1), (16, 3), (14, 3), (14, 0), (4, 0)])
-    for _ in range(300):
-        speed, gap = 10 ** rng.uniform(0, 5), 10 ** rng.uniform(-6, -2)
-        times = 5e8 + np.array([0.0, 20.0]) / speed
-        moves = Motion.path(times, [(0, 0.5 + gap, 0), (20, 0.5 + gap, 0)])
-        for a, b, motions in ((box, step, (moves, Motion.still())),
-                              (step, box, (Motion.still(), moves))):  # fmt: skip
-            found = time_of_impact(a, b, motions[0], motions[1], *times, tolerance=1e-5)
-            assert found.verdict is not Verdict.FREE
-            if found.verdict is Verdict.COLLISION:
-                left_open += found.time < times[0] + 10.0 / speed
-                assert found.time <= found.last_valid
-    assert left_open > 20
 
 
 def test_a_free_path_with_an_obstacle_has_a_distance() -> None:
@@ -312,26 +243,6 @@ def test_whole_turns_are_not_those_of_the_doubles(yaw: float) -> None:
 def test_half_turns_go_the_way_of_the_sign(halves: int) -> None:
     middle = Motion.path([0, 1], [(0, 0, 0), (0, 0, halves * math.pi)]).at(0.5)[2]
     assert middle == pytest.approx(math.copysign(math.pi / 2, halves))
-
-
-def test_travel_is_an_upper_bound_over_many_pieces() -> None:
-    point, pieces = Shape.point((0, 0)), 100000
-    for a, b in ((1, 3), (2, 3), (5, 7)):
-        steps = np.arange(pieces + 1.0)
-        way = Motion.path(steps, np.column_stack([steps * a, steps * b, 0 * steps]))
-        bound = Fraction(way.travel(point, 0.0, float(pieces)))
-        assert pieces**2 * (a * a + b * b) <= bound**2 <= pieces**2 * (a * a + b * b) * (1 + 1e-9)
-
-
-def test_a_velocity_out_of_the_domain_is_unknown_in_every_mode() -> None:
-    """The obstacle is 1.8e15 m away at the time, and near before."""
-    disc = Shape.circle(0.5)
-    scene = Scene([disc], poses=[(9e14, 0, 0)], velocities=[(9e14, 0, 0)])
-    for mode in ("collide", "distance", "witness"):
-        found = scene.check(disc, [(0, 0, 0), (1, 0, 0)], [1.0, 1.0], mode=mode)
-        assert (found.verdicts == Verdict.UNKNOWN).all()
-    assert not scene.is_free(disc, (0, 0, 0), time=1.0)
-    assert scene.is_free(disc, (0, 0, 0), time=0.1)
 
 
 @pytest.mark.parametrize("time_error", [0.0, 1e-4, 1e-2])

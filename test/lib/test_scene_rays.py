@@ -5,16 +5,40 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from cases import FIRST_SEED
-from test_rays import exact, first_hit
 
 from gjk_collision import InputError, Scene, Shape, Status, Verdict, obstacles_from_grid, ray_cast
 
 shapely = pytest.importorskip("shapely", reason="shapely is not installed")
+
+
+Exact = tuple[Fraction, Fraction]
+
+
+def exact(point: np.ndarray) -> Exact:
+    return Fraction(float(point[0])), Fraction(float(point[1]))
+
+
+def first_hit(origin: Exact, way: Exact, outline: list[Exact]) -> Fraction | None:
+    """Parameter along `way` at which the ray enters a convex, counter-clockwise outline."""
+    enters, leaves = Fraction(0), None
+    for a, b in zip(outline, outline[1:] + outline[:1], strict=True):
+        outward = (b[1] - a[1], a[0] - b[0])
+        beyond = outward[0] * (origin[0] - a[0]) + outward[1] * (origin[1] - a[1])
+        speed = outward[0] * way[0] + outward[1] * way[1]
+        if speed == 0:
+            if beyond > 0:
+                return None
+        elif speed > 0:
+            leaves = -beyond / speed if leaves is None else min(leaves, -beyond / speed)
+        else:
+            enters = max(enters, -beyond / speed)
+    return enters if leaves is None or enters <= leaves else None
 
 
 def unit(angles: Any) -> np.ndarray:

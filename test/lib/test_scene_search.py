@@ -20,43 +20,9 @@ EGOS = {
     "disc": Shape.circle(0.5),
     "concave": Shape.concave([(0, 0), (5, 0), (5, 1), (1, 1), (1, 2), (0, 2)]),
 }
-MIDDLES = ((0.0, 0.0), (660000.0, 4000000.0))
-
-FIELDS = (
-    "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "nearest_indices",
-)  # fmt: skip
 
 seeds = st.integers(0, 2**32)
 counts = st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 150))
-
-
-@settings(max_examples=60)
-@given(seeds, counts, st.sampled_from(sorted(EGOS)), st.sampled_from(MIDDLES))
-def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, float]) -> None:
-    area, ego, margin = traffic(seed, count, middle), EGOS[name], 0.4
-    scene = Scene(area.shapes, area.poses)
-    poses = area.somewhere(6)
-    measured = scene.check(ego, poses, margin=margin, mode="witness")
-    quick = scene.check(ego, poses, margin=margin)
-    assert list(quick.verdicts) == list(measured.verdicts)
-    alone = [scene.is_free(ego, pose, margin=margin) for pose in poses]
-    assert alone == list(measured.verdicts == Verdict.FREE)
-    for n, pose in enumerate(poses):
-        pairs = [
-            closest(ego, shape, pose, placed)
-            for shape, placed in zip(area.shapes, area.poses, strict=True)
-        ]
-        distances = np.array([pair.distance for pair in pairs] + [np.inf])
-        least = distances.min()
-        # The scene works about an origin of its own: at these coordinates a nanometre apart.
-        near = pytest.approx(least, abs=1e-9 * (1 + abs(middle[1])), rel=1e-8)
-        assert measured.distances[n] == near
-        assert measured.lower_bounds[n] <= measured.distances[n]
-        if np.abs(np.array([least, least - margin])).min() > 1e-6:
-            truth = Verdict.FREE if least > margin else Verdict.MARGIN
-            assert measured.verdicts[n] == (Verdict.COLLISION if least <= 0 else truth)
-        if count:
-            assert distances[measured.nearest_indices[n]] == near
 
 
 def test_what_is_as_far_as_the_limit_is_found() -> None:
@@ -93,91 +59,6 @@ def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) 
     apart = found.witness_obstacle - found.witness_shape
     along = found.directions * found.distances[:, None]
     assert apart == pytest.approx(along, abs=1e-6)
-
-
-@settings(max_examples=20)
-@given(seeds, counts, st.sampled_from(sorted(EGOS)))
-def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, name: str) -> None:
-    area, ego = traffic(seed, count), EGOS[name]
-    scene, poses = Scene(area.shapes, area.poses), area.somewhere(500)
-    for options in (
-        {"mode": "collide", "margin": 0.2},
-        {"mode": "witness", "margin": 0.2},
-        {"mode": "distance", "stop_at_first": True},
-    ):
-        batch = scene.check(ego, poses, **options)
-        for threads in (2, 5, 0):
-            shared = scene.check(ego, poses, **options, threads=threads)
-            for field in FIELDS:
-                assert np.array_equal(
-                    getattr(batch, field), getattr(shared, field), equal_nan=True
-                ), field
-            assert shared.first_invalid_index == batch.first_invalid_index
-        last = batch.first_invalid_index if options.get("stop_at_first") else 60
-        for n in range(min(last, 60) + 1 if last >= 0 else 60):
-            single = scene.check(ego, poses[n : n + 1], **options)
-            assert single.verdicts[0] == batch.verdicts[n]
-            assert single.nearest_ids[0] == batch.nearest_ids[n]
-            assert np.array_equal(single.distances[0], batch.distances[n], equal_nan=True)
-
-
-@settings(max_examples=40)
-@given(
-    seeds,
-    counts,
-    st.sampled_from(sorted(EGOS)),
-    st.sampled_from(MIDDLES),
-    st.sampled_from((1e-9, 0.02, 0.2, 1.0, 6.0)),
-    st.sampled_from((0.0, 0.3)),
-)
-def test_warm_is_cold(
-    seed: int, count: int, name: str, middle: tuple[float, float], step: float, margin: float
-) -> None:
-    """What a pose leaves to the next changes no bit of its answer: drives of 30 poses."""
-    area, ego = traffic(seed, count, middle), EGOS[name]
-    scene = Scene(area.shapes, area.poses)
-    starts = area.somewhere(8)
-    along = step * np.arange(30)
-    turning = area.rng.uniform(-0.2, 0.2, 8)
-    poses = np.concatenate(
-        [
-            np.c_[x + along * np.cos(yaw), y + along * np.sin(yaw), yaw + turn * along]
-            for (x, y, yaw), turn in zip(starts, turning, strict=True)
-        ]
-    )
-    for mode in ("collide", "distance", "witness"):
-        options = {"mode": mode, "margin": margin}
-        cold = scene.check(ego, poses, **options, warm_start=False)
-        warm = scene.check(ego, poses, **options)
-        for field in FIELDS:
-            one, two = getattr(cold, field), getattr(warm, field)
-            assert np.array_equal(one, two, equal_nan=True), (mode, field)
-        assert (cold.verdict, cold.first_invalid_index) == (warm.verdict, warm.first_invalid_index)
-        if mode == "witness":
-            assert np.array_equal(cold.witnesses, warm.witnesses, equal_nan=True)
-
-
-@settings(max_examples=30)
-@given(seeds, counts, st.sampled_from(sorted(EGOS)), st.floats(-3, 3), st.floats(-1e3, 1e3))
-def test_a_rigid_motion_of_everything(
-    seed: int, count: int, name: str, turn: float, shift: float
-) -> None:
-    """Turned and shifted together, ego and obstacles are as far apart as before."""
-    area, ego = traffic(seed, count), EGOS[name]
-
-    def moved(poses: np.ndarray) -> np.ndarray:
-        c, s = np.cos(turn), np.sin(turn)
-        x, y, yaw = poses.T
-        return np.c_[c * x - s * y + shift, s * x + c * y - 2 * shift, yaw + turn]
-
-    poses = area.somewhere(40)
-    before = Scene(area.shapes, area.poses).check(ego, poses, mode="distance", margin=0.5)
-    after = Scene(area.shapes, moved(area.poses)).check(
-        ego, moved(poses), mode="distance", margin=0.5
-    )
-    assert after.distances == pytest.approx(before.distances, abs=1e-8)
-    decided = np.minimum(np.abs(before.distances), np.abs(before.distances - 0.5)) > 1e-7
-    assert np.array_equal(before.verdicts[decided], after.verdicts[decided])
 
 
 @settings(max_examples=30)
@@ -233,16 +114,3 @@ def test_many_at_one_place() -> None:
     assert list(near.indices) == list(range(300)), "of equal distances the first comes first"
     assert near.distances == pytest.approx(3.0)
     assert scene.check(Shape.point((0.5, 0.0)), np.zeros((1, 3))).verdict == Verdict.COLLISION
-
-
-def test_its_size_in_memory() -> None:
-    """About 150 bytes an obstacle, whatever their number; more than four corners count."""
-
-    def nbytes(shape: Shape, n: int) -> int:
-        return Scene([shape] * n, np.zeros((n, 3))).nbytes
-
-    few, many = nbytes(Shape.box(4.0, 2.0), 1_000), nbytes(Shape.box(4.0, 2.0), 10_000)
-    assert 9_000 * 24 < many - few < 9_000 * 160
-    pentagon = Shape.polygon([(2, 0), (1, 1), (-1, 1), (-1, -1), (1, -1)])
-    assert nbytes(Shape.circle(1.0), 1_000) == few
-    assert nbytes(pentagon, 1_000) >= few + 1_000 * 5 * 16

@@ -6,12 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from data import load, needs_data
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from traffic import traffic
 
-from gjk_collision import Scene, Shape, closest
+from gjk_collision import Scene, Shape
 from gjk_collision.errors import InputError
 from gjk_collision.verdict import Status, Verdict
 
@@ -20,7 +16,6 @@ HERE = np.zeros((1, 3))
 BALL = Shape.circle(1.0)
 AHEAD = [(20.0, 0.0, 0.0)]  # 17 m of room
 KNOWN = (Verdict.FREE, Status.SUCCESS)
-HIT = (Verdict.COLLISION, Status.SUCCESS)
 TOO_SHORT = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
 
 
@@ -160,50 +155,6 @@ def test_an_update_replaces_what_was_said() -> None:
     assert answers(scene.updated([0], [(30, 0, 0)]), [1.0]) == [TOO_SHORT]
 
 
-@settings(max_examples=60)
-@given(
-    st.integers(0, 2**32), st.sampled_from((1, 7, 9, 40, 80)),
-    st.sampled_from(((0.0, 0.0), (660000.0, 4000000.0))),
-)  # fmt: skip
-def test_as_a_scene_at_that_time(seed: int, count: int, middle: tuple[float, float]) -> None:
-    """Against scenes at rest whose poses are interpolated here, plainly."""
-    area = traffic(seed, count, middle)
-    rng = area.rng
-    times = np.cumsum(rng.uniform(0.1, 0.8, (count, 6)), axis=1)
-    kinds = rng.integers(0, 3, count)  # path, velocity, at rest
-    velocities = rng.normal(0, 6, (count, 3)) * (1, 1, 0.2) * (kinds == 1)[:, None]
-    steps = rng.normal(0, 3, (count, 6, 3)) * (1, 1, rng.integers(0, 2) * 0.2)
-    paths = [
-        (times[i], area.poses[i] + np.cumsum(steps[i], axis=0)) if kinds[i] == 0 else None
-        for i in range(count)
-    ]
-    scene = Scene(area.shapes, area.poses, velocities=velocities, paths=paths)
-    until = min([times[i, -1] for i in range(count) if kinds[i] == 0] + [5.0])
-    asked, when = area.somewhere(8), rng.uniform(0, until, 8)
-    found = scene.check(CAR, asked, when, mode="distance", margin=0.3)
-    quick = scene.check(CAR, asked, when, margin=0.3, threads=2)
-    assert list(found.verdicts) == list(quick.verdicts)
-    alone = [
-        scene.is_free(CAR, pose, time=t, margin=0.3) for pose, t in zip(asked, when, strict=True)
-    ]
-    assert alone == list(found.verdicts == Verdict.FREE)
-    for n, t in enumerate(when):
-        there = area.poses + velocities * t
-        for i in np.flatnonzero(kinds == 0):
-            knots = np.r_[0.0, times[i]]
-            poses = np.vstack([area.poses[i], paths[i][1]])  # type: ignore[index]
-            there[i] = [np.interp(t, knots, poses[:, c]) for c in range(3)]
-        at_rest = Scene(area.shapes, there).check(
-            CAR, asked[n : n + 1], mode="distance", margin=0.3
-        )
-        gap = at_rest.distances[0]
-        assert found.distances[n] == pytest.approx(gap, abs=1e-7)
-        assert found.lower_bounds[n] <= gap + 1e-7
-        if min(abs(gap), abs(gap - 0.3)) > 1e-6:
-            assert found.verdicts[n] == at_rest.verdicts[0]
-            assert found.statuses[n] == Status.SUCCESS
-
-
 BAD = {
     "times too few": ({}, [1.0, 2.0], "times", None, Status.ARRAY_MISMATCH),
     "times given but none": ({}, [], "times", None, Status.ARRAY_MISMATCH),
@@ -250,50 +201,3 @@ def test_flat_arrays_say_the_same() -> None:
     for mode in ("collide", "distance"):
         assert answers(listed, times, mode) == answers(flat, times, mode)
     assert answers(flat, times)[-1] == TOO_SHORT
-
-
-@needs_data
-def test_a_thousand_planned_trajectories_in_one_call() -> None:
-    data = load("planner_US101-3_3_1000_trajectories.json")
-    dt, by_step = data["meta"]["dt"], data["obstacles_by_step"]
-    steps = sorted(map(int, by_step))
-    when = np.array(steps) * dt
-    ids = [obstacle["id"] for obstacle in by_step["0"]]
-    shapes, paths = [], []
-    for k in range(len(ids)):
-        outlines = np.array([by_step[str(step)][k]["polygon"] for step in steps])
-        along = outlines[:, 1] - outlines[:, 0]
-        length, width = np.hypot(*along[0]), np.hypot(*(outlines[0, 2] - outlines[0, 1]))
-        shapes.append(Shape.box(length, width))
-        yaw = np.arctan2(along[:, 1], along[:, 0])
-        paths.append((when, np.c_[outlines.mean(axis=1), yaw]))
-    scene = Scene(shapes, [path[1][0] for path in paths], ids, paths=paths)
-
-    plans = data["trajectories"]
-    size = data["meta"]["poses_per_trajectory"]
-    poses = np.concatenate([plan["poses"] for plan in plans])
-    times = np.concatenate([(plan["start_step"] + np.arange(size)) * dt for plan in plans])
-    result = scene.check(Shape.box(*data["meta"]["ego_box"]), poses, times, mode="distance")
-    verdicts = result.verdicts.reshape(-1, size)
-    distances = result.distances.reshape(-1, size)
-    for plan, verdict, distance in zip(plans, verdicts, distances, strict=True):
-        hits = np.flatnonzero(verdict == Verdict.COLLISION)
-        truth = plan["gt"]
-        assert (int(hits[0]) if len(hits) else None) == truth["first_colliding_step"]
-        assert np.isnan(distance[verdict == Verdict.UNKNOWN]).all()
-        least = np.nanmin(distance)
-        assert max(least, 0.0) == pytest.approx(truth["min_distance"], abs=1e-9)
-    beyond = times > when[-1] + 1e-9
-    assert (result.verdicts[beyond] == Verdict.UNKNOWN).all()
-    assert (result.statuses[beyond] == Status.PREDICTION_TOO_SHORT).all()
-
-
-def test_a_pair_at_a_time_is_the_pair() -> None:
-    area = traffic(3, 1)
-    scene = Scene(area.shapes, area.poses, velocities=[(1.0, 2.0, 0.5)])
-    at = area.poses[0] + np.array([1.0, 2.0, 0.5]) * 1.25
-    pair = closest(CAR, area.shapes[0], (9.0, 9.0, 1.0), at)
-    result = scene.check(CAR, [(9.0, 9.0, 1.0)], [1.25], mode="witness")
-    assert result.distances[0] == pytest.approx(pair.distance, abs=1e-12)
-    assert result.witnesses is not None
-    assert result.witnesses[0] == pytest.approx(np.r_[pair.point_a, pair.point_b], abs=1e-9)

@@ -12,7 +12,7 @@ from certify import broken_rules
 from data import SCENES, load, needs_data
 from oracles import Body
 
-from gjk_collision import Scene, Shape, closest, collide, distance
+from gjk_collision import Scene, Shape, closest
 from gjk_collision.verdict import Status, Verdict
 
 pytestmark = [needs_data, pytest.mark.parametrize("name", SCENES)]
@@ -28,18 +28,6 @@ def frames(name: str) -> list[dict[str, Any]]:
 
 def near(found: float, truth: float) -> bool:
     return abs(found - truth) <= 1e-9 + 1e-12 * abs(truth)
-
-
-def test_by_pairs(name: str) -> None:
-    for frame in frames(name):
-        ego, truth = Shape.polygon(frame["ego"]["polygon"]), frame["gt"]
-        for obstacle, expected in zip(frame["obstacles"], truth["distances"], strict=True):
-            other = Shape.polygon(obstacle["polygon"])
-            where = (name, frame["t"], obstacle["id"])
-            hits = obstacle["id"] in truth["colliding_ids"]
-            assert collide(ego, other) == collide(other, ego) == hits, where
-            found = distance(ego, other)
-            assert found <= 0.0 if hits else near(found, expected), where
 
 
 @pytest.mark.requirement("G-5")
@@ -81,25 +69,6 @@ def test_by_scene(name: str) -> None:
             assert result.lower_bounds[0] <= result.distances[0]
 
 
-def test_by_arrays(name: str) -> None:
-    """The flat layout of ObstacleArray gives the same scene."""
-    for frame in frames(name)[::8]:
-        outlines = [obstacle["polygon"] for obstacle in frame["obstacles"]]
-        ids = [obstacle["id"] for obstacle in frame["obstacles"]]
-        ego = Shape.polygon(frame["ego"]["polygon"])
-        flat = Scene.from_arrays(
-            np.cumsum([0, *map(len, outlines)]).astype(np.uint32),
-            np.concatenate(outlines).ravel(),
-            ids=np.array(ids, dtype=np.int64),
-        )
-        listed = Scene([Shape.polygon(outline) for outline in outlines], ids=ids)
-        one = flat.check(ego, IDENTITY, mode="distance")
-        two = listed.check(ego, IDENTITY, mode="distance")
-        assert one.distances[0] == two.distances[0]
-        assert one.nearest_ids[0] == two.nearest_ids[0]
-        assert list(flat.ids) == list(listed.ids) == ids
-
-
 def test_by_updates(name: str) -> None:
     """One scene from frame to frame, as long as it is of the same obstacles."""
     scene, ids = Scene([]), []
@@ -117,16 +86,3 @@ def test_by_updates(name: str) -> None:
             assert result.nearest_ids[0] in truth["colliding_ids"], where
         else:
             assert near(result.distances[0], truth["min_distance"]), where
-
-
-def test_nearest(name: str) -> None:
-    for frame in frames(name)[::4]:
-        truth = frame["gt"]
-        scene = Scene([Shape.polygon(o["polygon"]) for o in frame["obstacles"]])
-        found = scene.nearest(
-            Shape.polygon(frame["ego"]["polygon"]), (0.0, 0.0, 0.0), k=len(scene)
-        )
-        assert sorted(found.indices) == list(range(len(scene)))
-        assert np.all(np.diff(found.distances) >= 0.0)
-        for i, d in zip(found.indices, found.distances, strict=True):
-            assert near(max(d, 0.0), truth["distances"][i]), (name, frame["t"], i)

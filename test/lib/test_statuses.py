@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_world import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
+from worlds import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
-from test_first_contact import convex, outlines
+from samples import convex, outlines
 
 from gjk_collision import InputError, Path, Scene, Shape, Status, Verdict
 

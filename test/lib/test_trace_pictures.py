@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_replay_page import browse, needs_browser
+from browser import browse, needs_browser
 from write_scenarios import write
 
 from gjk_collision import Shape, trace

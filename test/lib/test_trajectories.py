@@ -8,12 +8,8 @@ that rounding.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import oracles
 from data import load, needs_data
-from oracles import Body
 
 from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Verdict
@@ -66,28 +62,3 @@ def test_first_collision_and_least_distance() -> None:
             assert least == truth["min_step"], i
             assert ids[i, least] == truth["nearest_id"], i
     assert hits == data["meta"]["in_collision"]
-
-
-@needs_data
-def test_against_exact_placements() -> None:
-    """Every tenth trajectory, every fifth pose: never free where the true box collides."""
-    data = load(FILE)
-    length, width = data["meta"]["ego_box"]
-    half = [(x * length / 2, y * width / 2) for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
-    car, box = Shape.box(length, width), Body.of(half)
-    near = 0
-    for trajectory in data["trajectories"][::10]:
-        for j in range(0, 20, 5):
-            pose = trajectory["poses"][j]
-            obstacles = data["obstacles_by_step"].get(str(trajectory["start_step"] + j), [])
-            close = [
-                o["polygon"]
-                for o in obstacles
-                if min(math.dist(p, pose[:2]) for p in o["polygon"]) < 8.0
-            ]
-            near += len(close)
-            placed = oracles.posed(box, pose)
-            truth = any(oracles.collide(placed, Body.of(polygon)) for polygon in close)
-            scene = Scene([Shape.polygon(polygon) for polygon in close])
-            assert scene.check(car, np.array([pose])).is_free != truth, (pose, close)
-    assert near > 100

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_truth import RESULTS
+from every_result import RESULTS
 
 import gjk_collision
 from gjk_collision import (

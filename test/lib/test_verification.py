@@ -14,7 +14,7 @@ import certify
 import numpy as np
 import oracles
 import pytest
-from test_world import CAR, STEADY0, T0
+from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
 from gjk_collision.server import questions

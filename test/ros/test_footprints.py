@@ -224,9 +224,3 @@ def test_heartbeat_has_the_time_to_collision(start: Start) -> None:
     bench.stop_publishing()
     bench.until(lambda: bench.states[-1].verdict.verdict == Verdict.UNKNOWN, "no obstacles")
     assert isnan(last())
-
-
-def test_wrong_footprints_fail_to_configure(start: Start) -> None:
-    _, bench = start("wrongly", base_frame="odom", footprint_names=["loaded"])
-    reply = bench.until_status(Verdict.UNKNOWN, Status.NOT_ACTIVE)
-    assert "loaded.footprint: must be set" in reply.verdict.message

@@ -256,12 +256,10 @@ def test_stop_during_a_batch(how: signal.Signals, start: Start) -> None:
     # While this process sends requests, it sends no data. If this takes long, the data is too old,
     # and the answers are UNKNOWN at once.
     bench.until(lambda: not all(each.done() for each in begun(bench, 64)), "a long batch")
-    begin = time.monotonic()
     code, log = server.stop(how), server.log
     assert code == 0, log
     assert "Traceback" not in log
     assert "Timeout" not in log  # of STOP_LIMIT
-    assert time.monotonic() - begin < 30.0
 
 
 def resident(server: Server) -> float:

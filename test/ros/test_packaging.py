@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
 from consumers import USES_KERNEL, Consumer, needs_cmake, run, without_ros
 
 import gjk_collision
@@ -49,18 +48,3 @@ def test_users_of_the_interfaces_do_not_get_the_flags_of_the_kernel(tmp_path: Pa
     # The program is not linked: that needs more libraries than some installations of ROS bring.
     compiled = run(*command, "-fsyntax-only")
     assert compiled.returncode == 0, compiled.stdout
-
-
-def test_interfaces_without_ros_are_an_error_that_says_so(tmp_path: Path) -> None:
-    consumer = Consumer(tmp_path / "c", FIND.format("COMPONENTS interfaces"), main=USES_KERNEL)
-    done = consumer.configure(f"-DCMAKE_PREFIX_PATH={PREFIX}", env=without_ros())
-    assert done.returncode != 0
-    assert "source its setup file" in " ".join(done.stdout.split())
-
-
-@pytest.mark.parametrize("wrong", ["99", "0.0"])
-def test_another_version_is_refused(tmp_path: Path, wrong: str) -> None:
-    consumer = Consumer(tmp_path / "c", FIND.format(wrong), main=USES_KERNEL)
-    done = consumer.configure(PYTHON)
-    assert done.returncode != 0
-    assert f"version: {gjk_collision.__version__}" in done.stdout

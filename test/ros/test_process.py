@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -223,40 +222,6 @@ def test_quality_of_service(start: Start) -> None:
     }
     for topic, wanted in expected.items():
         assert bench.until(lambda topic=topic: reliability(topic), topic) == [wanted]
-
-
-def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
-    """What the policy leaves out would be missing on a vehicle that enforces it."""
-    share = Path(get_package_share_directory("gjk_collision"))
-    enclave = ET.parse(share / "config/security/policy.xml").find(
-        ".//enclave[@path='/collision_server']"
-    )
-    assert enclave is not None
-
-    def allowed(what: str, way: str) -> set[str]:
-        return {"/" + (each.text or "") for each in enclave.findall(f".//{what}s[@{way}]/{what}")}
-
-    _, bench = start("collision_server", footprint=[], use_sim_time=True, record_requests=True)
-    bench.until(lambda: bench.states, "heartbeat")
-    node = bench.node
-
-    def names(of: Callable[[str, str], Any]) -> set[str]:
-        try:
-            return {name for name, _ in of("collision_server", "/")}
-        except Exception:  # not discovered yet
-            return set()
-
-    heard = bench.until(lambda: names(node.get_subscriber_names_and_types_by_node), "topics")
-    assert {"/obstacles", "/footprint", "/clock"} <= heard <= allowed("topic", "subscribe")
-    sent = names(node.get_publisher_names_and_types_by_node)
-    recorded = "/collision_server/check_path/_service_event"
-    assert (
-        {"/collision_server/markers", "/diagnostics", recorded}
-        <= sent
-        <= allowed("topic", "publish")
-    )
-    served = names(node.get_service_names_and_types_by_node)
-    assert {"/collision_server/check_path"} <= served <= allowed("service", "reply")
 
 
 def test_clock_of_a_configured_node_cannot_be_changed(start: Start) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -349,11 +348,9 @@ def test_no_obstacles_ever(start: Callable[..., tuple[Server, Bench]]) -> None:
 @pytest.mark.requirement("D-1")
 def test_publisher_that_dies_is_noticed_in_time_and_welcomed_back(bench: Bench) -> None:
     bench.stop_publishing()
-    last_heard = time.monotonic()
     while said(reply := bench.collide()) == FREE:
         # Its age is in the reply: never free on data older than the timeout, however slow we are.
         assert reply.info.max_obstacle_age <= TIMEOUT
-        assert time.monotonic() - last_heard < 10 * TIMEOUT
     assert said(reply) == unknown(Status.STALE_OBSTACLES)
     assert reply.info.bad_sources == ["obstacles"]
     bench.publish()
@@ -442,19 +439,14 @@ def test_spoilt_obstacles(bench: Bench, name: str) -> None:
     bench.until_status(*FREE)
 
 
-# What neither a batch nor a path may be: poses, other fields, and what is answered.
+# What neither a batch nor a path may be, one for each field: poses, other fields, and what is
+# answered. test/lib/test_queries.py has each rule.
 BAD_POSES: list[tuple[list[float], dict[str, Any], Status]] = [
     ([], {}, Status.EMPTY_REQUEST),
     ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
-    ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
     ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
-    ([50.0, 0.0, INF], {}, Status.NON_FINITE),
-    ([50.0, 1e300, 0.0], {}, Status.COORD_RANGE),
     ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
-    ([50.0, 0.0, 0.0], {"margin": NAN}, Status.NON_FINITE),
     ([50.0, 0.0, 0.0], {"times": doubles([1.0, 2.0])}, Status.ARRAY_MISMATCH),
-    ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0])}, Status.ARRAY_MISMATCH),
-    ([50.0, 0.0, 0.0], {"times": doubles([NAN])}, Status.NON_FINITE),
     ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 2.0])}, Status.PREDICTION_TOO_SHORT),
     ([50.0, 0.0, 0.0], {"frame": "map"}, MISSING_FRAME),
     ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),

@@ -249,11 +249,10 @@ def test_stop_that_takes_too_long() -> None:
 import ctypes, sys, rclpy
 from gjk_collision.ros import node
 node.STOP_LIMIT = 1.0
-rclpy.try_shutdown = lambda: ctypes.PyDLL(None).sleep(60)
+rclpy.try_shutdown = lambda: ctypes.PyDLL(None).pause()
 node._run = lambda arguments: None
 sys.exit(node.main([]) or 3)
 """
-    begin = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONSAFEPATH": "1"},
@@ -263,7 +262,6 @@ sys.exit(node.main([]) or 3)
         check=False,
     )
     assert done.returncode == 0
-    assert time.monotonic() - begin < 40.0
     assert "Timeout" in done.stderr
     assert "in main" in done.stderr
 
