@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'compose', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'deciding_step', 'distance', 'distance_many', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -292,7 +292,7 @@ class Snapshot:
     """
     Footprint and obstacles at one time.
     """
-    def __init__(self, *, scene: typing.Any, footprint: typing.Any, stamp: typing.SupportsInt | typing.SupportsIndex, epoch: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex, safety_margin: typing.SupportsFloat | typing.SupportsIndex, toi_tolerance: typing.SupportsFloat | typing.SupportsIndex, max_poses: typing.SupportsInt | typing.SupportsIndex, fault: tuple[typing.SupportsInt | typing.SupportsIndex, str] | None, ids: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], senders: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, str]], region_source: str) -> None:
+    def __init__(self, *, scene: typing.Any, footprint: typing.Any, stamp: typing.SupportsInt | typing.SupportsIndex, epoch: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex, safety_margin: typing.SupportsFloat | typing.SupportsIndex, toi_tolerance: typing.SupportsFloat | typing.SupportsIndex, max_poses: typing.SupportsInt | typing.SupportsIndex, fault: tuple[typing.SupportsInt | typing.SupportsIndex, str] | None, ids: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], senders: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, str]], region_source: str) -> None:
         ...
     def check_path(self, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], errors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, swept: bool, tolerance: typing.SupportsFloat | typing.SupportsIndex, budget: Budget) -> tuple:
         ...
@@ -345,6 +345,8 @@ def closest_approach(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0:
     ...
 def collide(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, pose_b: collections.abc.Sequence[float] | None) -> bool:
     ...
+def collide_many(a_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], a_xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], b_xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None, margin: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.bool]:
+    ...
 def compose(messages: collections.abc.Sequence[PlacedObstacles], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], region: Region, time_error: typing.SupportsFloat | typing.SupportsIndex) -> Scene:
     ...
 def compound(shapes: collections.abc.Sequence[Shape]) -> Shape:
@@ -354,6 +356,8 @@ def concave(outline: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], ho
 def deciding_step(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, pose_b: collections.abc.Sequence[float] | None, part_a: typing.SupportsInt | typing.SupportsIndex, part_b: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
 def distance(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, pose_b: collections.abc.Sequence[float] | None) -> float:
+    ...
+def distance_many(a_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], a_xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], b_xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None) -> numpy.typing.NDArray[numpy.float64]:
     ...
 def dubins(a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...

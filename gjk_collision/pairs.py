@@ -137,7 +137,7 @@ def distance_many(
     )
 
 
-def _index_pairs(pairs: ArrayLike | None) -> NDArray[np.int64] | None:
+def _index_pairs(pairs: ArrayLike | None) -> NDArray[np.integer] | None:
     return None if pairs is None else as_integers(pairs, "pairs", np.int64, 2)
 
 
