@@ -1,20 +1,12 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Under load nothing is lost, nothing grows, and the heart beats on.
-
-``python test/ros/test_load.py 30`` soaks a server for 30 minutes.
-"""
+"""Under load nothing is lost, and the heart beats on."""
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
-import time
-from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +14,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from gjk_collision.srv import CheckPoses, GetSnapshot
-from server import BOX, Bench, Server, doubles, said
+from gjk_collision.srv import CheckPoses
+from server import Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.ros.quality import SERVICE_QOS
@@ -260,52 +252,3 @@ def test_stop_during_a_batch(how: signal.Signals, start: Start) -> None:
     assert code == 0, log
     assert "Traceback" not in log
     assert "Timeout" not in log  # of STOP_LIMIT
-
-
-def resident(server: Server) -> float:
-    """MiB that the process holds."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
-
-
-def soak(minutes: float) -> None:
-    """Obstacles at 20 Hz and all kinds of questions; print what is held, a line a minute."""
-    server, bench = Server("soaked", footprint=BOX), Bench("soaked")
-    bench.publish(lambda: bench.array(GRID[:200]))
-    bench.until_status(*FREE, x=-50.0)
-    poses = np.reshape(batch(500, 0).poses, (-1, 3))
-    begin, held, gap = time.monotonic(), [], 0
-    statuses: Counter[str] = Counter()
-
-    def longest_gap() -> int:  # ns; since the last call
-        stamps = [nanoseconds(state.header.stamp) for state in bench.states]
-        del bench.states[:-1]
-        return max((after - before for before, after in pairwise(stamps)), default=0)
-
-    while time.monotonic() - begin < 60.0 * minutes:
-        for reply in (
-            bench.collide(-50.0),
-            bench.distance(-50.0, k=3),
-            bench.check_poses(poses),
-            bench.check_path(poses[:20]),
-            bench.call("get_snapshot", GetSnapshot.Request()),
-        ):
-            statuses[Status(reply.verdict.status).name] += 1
-        bench.spin(0.01)
-        if time.monotonic() - begin > 60.0 * len(held):
-            gap = max(gap, longest_gap())
-            held.append(resident(server))
-            said = f"{held[-1]:.1f} MiB after {statuses.total()} requests"
-            print(f"{len(held) - 1} min: {said}", flush=True)
-    print(f"{resident(server) - held[min(2, len(held) - 1)]:+.1f} MiB since minute 2")
-    print(f"{bench.sequence} obstacle messages; replies: {dict(statuses)}")
-    print(f"longest gap between heartbeats of 100 ms: {max(gap, longest_gap()) * 1e-6:.0f} ms")
-    bench.close()
-    assert server.stop() == 0
-    assert statuses["INTERNAL_ERROR"] == 0
-
-
-if __name__ == "__main__":
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    soak(float(sys.argv[1]))
