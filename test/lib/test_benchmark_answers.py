@@ -51,7 +51,6 @@ def test_one_shot_fails_for_wrong_answers(
     import one_shot
 
     monkeypatch.setattr(one_shot, "PAIRS", N)
-    monkeypatch.setattr(one_shot, "SAME", np.repeat(np.arange(N)[:, None], 2, axis=1))
     one_shot.measure(1)
     for key, answer in broken.items():
         monkeypatch.setitem(one_shot.CALLS[key], "gjk", answer)
