@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
     };
     add("collide", [&w] { w.check(w.anywhere, {}); });
     add("margin", [&w] { w.check(w.anywhere, {.margin = 0.5}); });
+    add("path", [&w] { w.check(w.drive, {}); });
     add("distance", [&w] { w.check(w.anywhere, {.mode = Mode::distance}); });
     add("drive", [&w] { w.check(w.drive, {.mode = Mode::distance}); });
     add("moving", [&w] { w.check(w.anywhere, {}, true); });

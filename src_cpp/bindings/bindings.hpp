@@ -131,9 +131,10 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
 
 // Whether a yaw is a usual angle in degrees: a multiple of 5 from 15 to 360. In radians, this is
 // more than two turns, and such a round number is unlikely.
+inline constexpr double kLeastDegrees = 15.0;
 inline bool looks_like_degrees(double yaw) noexcept {
   const double size = std::fabs(yaw);
-  return size >= 15.0 && size <= 360.0 && std::fmod(size, 5.0) == 0.0;
+  return size >= kLeastDegrees && size <= 360.0 && std::fmod(size, 5.0) == 0.0;
 }
 
 inline void warn_of_degrees(const char* argument, long index, double yaw) {
@@ -170,20 +171,34 @@ inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
 
 inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
-// The poses of a flat or (n, 3) array, which must hold `count` poses. Warns of the first yaw that
-// looks like degrees.
-inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
+// The poses of a flat or (n, 3) array, which must hold `count` poses, in place. Warns of the first
+// yaw that looks like degrees.
+inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t count,
+                                              const char* name) {
   if (length(poses) != 3 * count) {
     refuse(
         Status::array_mismatch, name, -1,
         "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
-  std::vector<Pose> result(count);
+  static_assert(sizeof(Pose) == 3 * sizeof(double));
+  const std::span<const Pose> placed(reinterpret_cast<const Pose*>(poses.data()), count);
+  bool are_usual = true;
+  for (const Pose& pose : placed) {
+    are_usual &= (static_cast<int>(std::fabs(pose.x) <= kMaxCoordinate) &
+                  static_cast<int>(std::fabs(pose.y) <= kMaxCoordinate) &
+                  static_cast<int>(std::fabs(pose.yaw) < kLeastDegrees)) != 0;
+  }
+  if (are_usual) return placed;
   for (std::size_t i = 0; i < count; ++i) {
-    result[i] = valid_pose(poses.data() + 3 * i, name, static_cast<long>(i));
+    valid_pose(poses.data() + 3 * i, name, static_cast<long>(i));
   }
   warn_of_degrees_in(view(poses), name);
-  return result;
+  return placed;
+}
+// A copy of them.
+inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
+  const std::span<const Pose> placed = checked_in_place(poses, count, name);
+  return {placed.begin(), placed.end()};
 }
 
 // Refuses a number that is not finite or out of range. `index` is as for a pose, `limit_text` the

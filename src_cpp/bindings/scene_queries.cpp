@@ -4,23 +4,34 @@
 #include <pybind11/stl.h>
 
 #include <limits>
+#include <span>
 
 #include "answers.hpp"
 
 namespace gjk::bindings {
 namespace {
 
+// `count` times NaN. The array is a view of one number, so it is read-only.
+py::array_t<double> not_computed(std::size_t count) {
+  py::array_t<double> one(1);
+  one.mutable_data()[0] = std::numeric_limits<double>::quiet_NaN();
+  py::array_t<double> all({AnswerArrays::rows(count)}, {py::ssize_t{0}}, one.data(), one);
+  all.attr("setflags")(py::arg("write") = false);
+  return all;
+}
+
 // `which`: the index of the shape at each pose, checked; empty: one shape.
 py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
                const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
                bool warm_start, std::size_t trajectory, const Array<std::uint32_t>& which) {
   const std::size_t count = length(poses) / 3;
-  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
+  const std::span<const Pose> placed = checked_in_place(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
   const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
                              stop_at_first, trajectory, warm_start};
+  const bool has_distances = options.mode != Mode::collide;
   const bool has_witnesses = options.mode == Mode::witness;
-  const AnswerArrays arrays(count, {.witnesses = has_witnesses, .directions = has_witnesses});
+  const AnswerArrays arrays(count, {has_distances, has_witnesses, has_witnesses});
   py::array_t<std::int64_t> nearest(AnswerArrays::rows(count));
   std::int64_t* const obstacle = nearest.mutable_data();
   {
@@ -44,8 +55,8 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   py::dict out;
   out["verdicts"] = arrays.verdicts;
   out["statuses"] = arrays.statuses;
-  out["distances"] = arrays.distances;
-  out["lower_bounds"] = arrays.lower_bounds;
+  out["distances"] = has_distances ? arrays.distances : not_computed(count);
+  out["lower_bounds"] = has_distances ? arrays.lower_bounds : not_computed(count);
   out["nearest"] = nearest;
   out["witnesses"] = arrays.witnesses;
   out["directions"] = arrays.directions;

@@ -17,6 +17,7 @@
 #include "check.hpp"
 #include "corpus.hpp"
 #include "isas.hpp"
+#include "lanes.hpp"
 #include "motions.hpp"
 #include "scenes.hpp"
 
@@ -24,7 +25,7 @@ namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: gjk_verify [--pairs=1000000] [--families=PAIRS/5] [--scenes=FAMILIES/50] [--types=distant,touching,...]
+    R"(usage: gjk_verify [--pairs=1000000] [--families=PAIRS/5] [--scenes=FAMILIES/50] [--types=distant,touching,...,lanes]
                   [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
@@ -36,6 +37,9 @@ distance (of the polygons, without their radii).
 The types from closed_rings on are families of outlines and poses built to break a check. For these also --scenes scenes at rest and as many that move, of some 30 answers each: how
 many answers, how many were not FREE, and each kind of failure with its first case.
 
+The type lanes is --pairs/50 batches of up to 24 poses near contact and near each other, with each instruction set: how
+many poses, how many were not FREE, how many the lanes left open, and each kind of failure with its first case.
+
 --write only writes the pairs, for gjk_answers.
 )";
 
@@ -44,6 +48,7 @@ struct Options {
   std::int64_t families = -1;    // pairs of each family; -1: a fifth of these
   std::int64_t scenes = -1;      // of each family, at rest and moving; -1: one for 50 pairs
   std::vector<Type> types;
+  bool lanes = true;
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string write;
@@ -260,20 +265,21 @@ constexpr Subject kSubjects[]{
      }},
 };
 
-Report verify(const Subject& subject, Type type, const Options& options, std::int64_t scenes) {
+// Calls ask(random, report) for each of `scenes`, on several threads.
+template <class Ask>
+Report verify(const Ask& ask, Type type, const Options& options, std::int64_t scenes) {
   constexpr std::int64_t kScenes = 25;  // that share a seed
   struct Batch {
     std::int64_t index;
     Report report;
   };
-  simd::isa = available_isas().front();
   std::vector<Batch> batches;
   for (std::int64_t i = 0; i * kScenes < scenes; ++i) batches.push_back({i, {}});
   for_each<Batch>(batches, options.threads, [&](Batch& batch) {
     Random random = random_of(type, options.seed, batch.index);
     const std::int64_t end = std::min(scenes, (batch.index + 1) * kScenes);
     for (std::int64_t i = batch.index * kScenes; i < end; ++i) {
-      subject.ask(family_of(type), random, batch.report);
+      ask(random, batch.report);
     }
   });
   Report all;
@@ -285,13 +291,17 @@ std::int64_t run_subjects(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   const std::int64_t scenes = options.scenes_of_family();
   std::int64_t failures = 0;
+  simd::isa = available_isas().front();
   for (const Subject& subject : kSubjects) {
     std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", subject.name, "number", "answers", "not free",
                 "UNKNOWN", "failures", "s");
     for (const Type type : options.types) {
       if (!is_family(type)) continue;
       const auto start = std::chrono::steady_clock::now();
-      const Report report = verify(subject, type, options, scenes);
+      const auto ask = [&](Random& random, Report& found) {
+        subject.ask(family_of(type), random, found);
+      };
+      const Report report = verify(ask, type, options, scenes);
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name_of(type).data(),
@@ -304,6 +314,34 @@ std::int64_t run_subjects(const Options& options) {
       std::fflush(stdout);
       failures += report.failures();
     }
+  }
+  return failures;
+}
+
+std::int64_t run_lanes(const Options& options) {
+  const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
+  const std::int64_t batches = options.pairs / 50;
+  std::int64_t failures = 0;
+  std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", "lanes", "batches", "poses", "not free",
+              "left open", "failures", "s");
+  for (const simd::Isa isa : available_isas()) {
+    const auto start = std::chrono::steady_clock::now();
+    simd::isa = isa;
+    const auto ask = [](Random& random, Report& found) {
+      check_lane_world(draw_lane_world(random), found);
+    };
+    const Report report = verify(ask, Type::first_family, options, batches);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name_of(isa).data(), integer(batches),
+                integer(report.asked), integer(report.hits), integer(report.unknown),
+                integer(report.failures()), seconds);
+    for (const auto& [kind, failure] : report.kinds()) {
+      std::printf("%lld times %s, first: %s", integer(failure.first), kind.c_str(),
+                  failure.second.c_str());
+    }
+    std::fflush(stdout);
+    failures += report.failures();
   }
   return failures;
 }
@@ -336,7 +374,9 @@ int run(const Options& options) {
     all.add(tally);
   }
   std::printf("%lld pairs, %lld failures\n", integer(all.pairs), integer(all.failures()));
-  return all.failures() + run_subjects(options) == 0 ? 0 : 1;
+  std::int64_t failures = all.failures() + run_subjects(options);
+  if (options.lanes) failures += run_lanes(options);
+  return failures == 0 ? 0 : 1;
 }
 
 int write_pairs(const Options& options) {
@@ -374,7 +414,11 @@ int main(int argc, char** argv) {
       {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
       {"--families", [&](const std::string& value) { options.families = std::stoll(value); }},
       {"--scenes", [&](const std::string& value) { options.scenes = std::stoll(value); }},
-      {"--types", [&](const std::string& value) { options.types = types_of(value); }},
+      {"--types",
+       [&](const std::string& value) {
+         options.types = types_of(value);
+         options.lanes = value.empty() || ("," + value + ",").find(",lanes,") != std::string::npos;
+       }},
       {"--seed", [&](const std::string& value) { options.seed = std::stoull(value); }},
       {"--threads", [&](const std::string& value) { options.threads = std::stoi(value); }},
       {"--write", [&](const std::string& value) { options.write = value; }},

@@ -285,6 +285,64 @@ class Decision {
   Status status_ = Status::undefined;
 };
 
+// What a gap in single precision must exceed.
+struct LaneReach {
+  float grown = 0.0F;  // m. Required distance, radii and errors; larger by a relative 2^-20
+  float slack = 0.0F;  // m. More than the rounding errors, see narrow/pose_lanes.hpp
+};
+
+// A pair of parts, with one of them at several poses. Bit k of poses(): at pose k, they are farther
+// apart than the pair requires. The poses are the lanes of a vector of floats. Comparisons are
+// ordered so that NaN proves nothing. Proofs: pose_lanes.gap.gappa, pose_lanes.box.gappa.
+class ApartInLanes {
+ public:
+  ApartInLanes() noexcept = default;  // proves nothing
+  unsigned poses() const noexcept { return poses_; }
+  // Takes further proofs about the same pair.
+  void include(const ApartInLanes& other) noexcept { poses_ |= other.poses_; }
+
+  // The gap along a direction over all vertices of both, times the length of the direction.
+  // `length`: rounded up; `norm1`: |x| + |y| of the direction.
+  template <class Floats>
+  static ApartInLanes along(const Floats& gap, float length, float norm1,
+                            const LaneReach& reach) noexcept {
+    return ApartInLanes(
+        Floats::bits_less(Floats::all(length * reach.grown + norm1 * reach.slack), gap));
+  }
+  // The gaps along x and y between the centre of a circle around one part, whose radius is included
+  // in the reach, and the box of the other.
+  template <class Floats>
+  static ApartInLanes boxed(const Floats& x, const Floats& y, const LaneReach& reach) noexcept {
+    const float all = reach.grown + reach.slack;
+    return ApartInLanes(Floats::bits_less(Floats::all(all * all), x * x + y * y));
+  }
+
+ private:
+  explicit ApartInLanes(unsigned poses) noexcept : poses_(poses) {}
+
+  unsigned poses_ = 0;
+};
+
+// Certificates for several poses among many parts. Bit k of poses(): at pose k, the pairs taken so
+// far and the parts that the search left out are farther away than required, at least the margin.
+class CertificatesInLanes {
+ public:
+  CertificatesInLanes() noexcept = default;  // prove nothing
+  // A search with a range of at least the margin around all of the poses.
+  CertificatesInLanes(const Exhausted& search, unsigned poses) noexcept
+      : poses_(search.is_complete() ? poses : 0) {}
+  void take(const ApartInLanes& pair) noexcept { poses_ &= pair.poses(); }
+  void drop(unsigned poses) noexcept { poses_ &= ~poses; }
+
+  unsigned poses() const noexcept { return poses_; }
+  Certificate at(int pose, double margin) const noexcept {
+    return Certificate::of((poses_ >> pose & 1U) != 0 ? Verdict::free : Verdict::unknown, margin);
+  }
+
+ private:
+  unsigned poses_ = 0;
+};
+
 // Number of internal errors since the start of the process; 0 unless the kernel has an error.
 inline std::atomic<std::size_t> internal_errors{0};
 

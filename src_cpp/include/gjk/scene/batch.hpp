@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/pose_groups.hpp"
 #include "gjk/scene/time_groups.hpp"
 #include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
@@ -104,12 +106,18 @@ class Batch {
       return [&, egos = Egos(*this)](std::size_t begin, std::size_t end) mutable {
         std::array<std::size_t, kChunk> chosen;
         std::size_t count = 0;
-        for (std::size_t n = begin; n < end; ++n) {
-          if (is_stopped(n)) {
-            n += length_ - n % length_ - 1;  // the last pose of the trajectory
-          } else if (groups_.of(n) == TimeGroups::kNone) {
-            chosen[count++] = n;
+        for (std::size_t n = begin; n < end;) {
+          const std::size_t trajectory = n - n % length_;
+          std::size_t last = std::min(end, trajectory + length_);
+          const std::size_t next = last;
+          if (options_.stop_at_first) last = std::min(last, stop_after_[n / length_] + 1);
+          for (; n < last; ++n) {
+            if (groups_.of(n) == TimeGroups::kNone) chosen[count++] = n;
           }
+          n = next;
+        }
+        if (times_.empty() && can_use_lanes(Obstacles::at_rest())) {
+          count = check_in_lanes(egos, std::span(chosen).first(count), Obstacles::at_rest());
         }
         check_some(egos, std::span(chosen).first(count), Obstacles::at_rest());
       };
@@ -122,13 +130,15 @@ class Batch {
 
  private:
   using Ego = typename Scene::Ego;
-  static constexpr std::size_t kAhead = 16;   // poses searched together
+  static constexpr std::size_t kAhead = 16;   // poses, or groups of them, searched together
   static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
+  static constexpr int kLeastInGroup = 3;     // poses; fewer are faster one by one
 
   // The egos of a thread: for each shape, one per pose that is searched together.
   class Egos {
    public:
-    explicit Egos(const Batch& batch) : batch_(batch), of_(batch.shapes_.size()) {}
+    explicit Egos(const Batch& batch)
+        : batch_(batch), of_(batch.shapes_.size()), in_lanes_(batch.shapes_.size()) {}
 
     // The ego for pose n, which is number i of those searched together.
     Ego& at(std::size_t n, std::size_t i) {
@@ -138,14 +148,28 @@ class Batch {
       }
       return of_[shape][i];
     }
+    // The ego in lanes for pose n.
+    const LaneShape& in_lanes(std::size_t n) {
+      const std::size_t shape = batch_.which_.empty() ? 0 : batch_.which_[n];
+      if (in_lanes_[shape] == nullptr) {
+        in_lanes_[shape] = std::make_unique<LaneShape>(*batch_.shapes_[shape]);
+      }
+      return *in_lanes_[shape];
+    }
 
    private:
     const Batch& batch_;
-    std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
+    std::vector<std::vector<Ego>> of_;                  // by shape; empty until it is used
+    std::vector<std::unique_ptr<LaneShape>> in_lanes_;  // by shape; null until it is used
   };
 
   bool is_stopped(std::size_t n) const noexcept {
     return options_.stop_at_first && n > stop_after_[n / length_];
+  }
+  bool is_stopped(const PoseGroup& group) const noexcept {
+    int k = 0;
+    while (k < group.size() && is_stopped(group.number(k))) ++k;
+    return k == group.size();
   }
   void finish(std::size_t n, const PoseResult& result) {
     put_(n, result);
@@ -202,10 +226,114 @@ class Batch {
     }
   }
 
+  // Whether lanes may decide poses of this view: nothing leads to UNKNOWN, and there is no region.
+  bool can_use_lanes(const Obstacles::View& view) const noexcept {
+    return detail::takes(detail::Step::lanes) && looks_ahead_ && scene_.region() == nullptr &&
+           options_.margin >= 0.0 && options_.margin <= kMaxCoordinate &&
+           obstacles_.shapeless() < 0 && obstacles_.unknown_in(view) < 0 &&
+           obstacles_.can_require(view, options_.margin);
+  }
+
+  // Decides poses in groups of neighbours, with the obstacles at rest or in a slice. Moves the
+  // poses that it leaves open to the front of `chosen`, and returns their number. The results are
+  // those of Scene::check(): a gap that lanes prove is large enough for FREE in any query, and the
+  // parts are visited in the same order.
+  std::size_t check_in_lanes(Egos& egos, std::span<std::size_t> chosen,
+                             const Obstacles::View& view) {
+    std::array<PoseGroup, kAhead> groups;
+    std::array<FloatBox, kAhead> boxes;
+    Bvh::Hits hits;
+    const double range = obstacles_.range(view, options_.margin);
+    std::size_t open = 0;
+    for (std::size_t next = 0; next < chosen.size();) {
+      std::size_t count = 0;
+      while (next < chosen.size() && count < kAhead) {
+        const LaneShape& ego = egos.in_lanes(chosen[next]);
+        PoseGroup& group = groups[count];
+        group = PoseGroup(ego);
+        for (; next < chosen.size(); ++next) {
+          const std::size_t n = chosen[next];
+          if (!which_.empty() && &egos.in_lanes(n) != &ego) break;
+          if (!group.join(n, poses_[n])) break;
+        }
+        const bool is_usable = group.size() >= kLeastInGroup && ego.is_usable() &&
+                               group.is_in_range(obstacles_.origin());
+        if (is_usable) {
+          boxes[count++] = group.around(obstacles_.origin(), range);
+          continue;
+        }
+        for (int k = 0; k < group.size(); ++k) chosen[open++] = group.number(k);
+        if (group.size() == 0) chosen[open++] = chosen[next++];
+      }
+      for (std::size_t first = 0; first < count;) {
+        std::size_t together = count - first;
+        std::size_t found = 0;
+        Exhausted search;
+        while (true) {
+          search =
+              obstacles_.overlapping(std::span(boxes).subspan(first, together), view, hits, found);
+          if (search.is_complete() || together == 1) break;
+          together /= 2;
+        }
+        if (!view.timed) {
+          for (std::size_t i = 0; i < found; ++i) obstacles_.prefetch(hits[i].item);
+        }
+        std::size_t end = 0;
+        for (std::size_t query = 0; query < together; ++query) {
+          const std::size_t begin = end;
+          while (end < found && hits[end].query == query) ++end;
+          const PoseGroup& group = groups[first + query];
+          if (is_stopped(group)) continue;
+          open = answer(group, search, std::span(hits).subspan(begin, end - begin), view, chosen,
+                        open);
+        }
+        first += together;
+      }
+    }
+    return open;
+  }
+
+  // Adds the poses of the group that are left open to chosen[open] and after.
+  std::size_t answer(const PoseGroup& group, const Exhausted& search,
+                     std::span<const Bvh::Hit> near, const Obstacles::View& view,
+                     std::span<std::size_t> chosen, std::size_t open) {
+    const auto found = [&](std::size_t k) noexcept {
+      return view.slice != nullptr ? view.slice->part(k) : obstacles_.at_rest(k);
+    };
+    const auto required = [&](std::size_t k) noexcept {
+      return scene_.required_to(k, view, options_.margin);
+    };
+    const bool until_hit = options_.stop_at_first &&
+                           group.number(0) / length_ == group.number(group.size() - 1) / length_;
+    const PoseGroup::Answers answers =
+        group.compare(search, near, obstacles_.origin(), found, required, until_hit);
+    for (int k = 0; k < group.size(); ++k) {
+      const std::size_t n = group.number(k);
+      const bool is_hit = (answers.hit >> k & 1U) != 0;
+      const Certificate certificate = answers.free.at(k, options_.margin);
+      PoseResult result;
+      result.verdict = certificate.beyond(options_.margin, Verdict::unknown);
+      if (is_hit) {
+        const std::size_t part = answers.part[static_cast<std::size_t>(k)];
+        result.verdict = Verdict::collision;
+        result.nearest = obstacles_.owner(part);
+        if (!hints_.empty()) hints_[n].store(part, std::memory_order_relaxed);
+      } else if (!is_free(result.verdict)) {
+        chosen[open++] = n;
+        continue;
+      }
+      result.status = Status::success;
+      check_free(result.verdict, result.status, certificate.lower(), options_.margin);
+      finish(n, result);
+    }
+    return open;
+  }
+
   // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
   void check_some(Egos& egos, std::span<const std::size_t> chosen, Obstacles::View view) {
     const bool has_view = times_.empty() || view.slice != nullptr;
     const bool looks_ahead = has_view && looks_ahead_;
+    const bool use_lanes = view.slice != nullptr && can_use_lanes(view);
     std::array<Ahead, kAhead> ahead;
     Bvh::Hits hits;
     const auto check_one = [&](std::size_t n, Ego& ego, const Ahead& known, std::size_t hint) {
@@ -214,11 +342,13 @@ class Batch {
       finish(n, result);
     };
     std::array<Transform, kAhead> transforms;  // of the next poses; computed together for speed
+    std::array<bool, kAhead> is_prepared;
     const auto prepare = [&](std::span<const std::size_t> next) noexcept {
       for (std::size_t i = 0; i < next.size(); ++i) {
-        if (is_stopped(next[i])) continue;
-        transforms[i] = Transform::from_pose(poses_[next[i]], obstacles_.origin());
         const std::size_t hint = hint_before(next[i]);
+        is_prepared[i] = !is_stopped(next[i]) && !(use_lanes && hint == kNone);
+        if (!is_prepared[i]) continue;
+        transforms[i] = Transform::from_pose(poses_[next[i]], obstacles_.origin());
         if (view.slice != nullptr && hint != kNone) view.slice->part(hint).prefetch();
       }
     };
@@ -242,6 +372,9 @@ class Batch {
           of_group[count++] = transforms[slot];
           continue;
         }
+        if (!is_prepared[slot]) {
+          transforms[slot] = Transform::from_pose(poses_[n], obstacles_.origin());
+        }
         Ahead known;
         if (looks_ahead && is_hit(ego, transforms[slot], view.slice->part(hint))) {
           known.hit = hint;
@@ -250,6 +383,12 @@ class Batch {
           known.is_placed = true;
         }
         check_one(n, ego, known, hint);
+      }
+      if (use_lanes) {
+        count = check_in_lanes(egos, std::span(group).first(count), view);
+        for (std::size_t i = 0; i < count; ++i) {
+          of_group[i] = Transform::from_pose(poses_[group[i]], obstacles_.origin());
+        }
       }
       if (count == 0) continue;
       look_ahead(egos, std::span(group).first(count), of_group, view, ahead, hits);

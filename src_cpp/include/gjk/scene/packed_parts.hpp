@@ -30,7 +30,13 @@ class PackedParts {
 
     std::int32_t owner() const noexcept { return owner_; }  // index of the obstacle
     int size() const noexcept { return size_; }             // number of vertices
-    Box box() const noexcept { return facts().box(); }
+    bool is_known() const noexcept { return is_known_; }    // in the kernel's domain or beyond it
+    double radius() const noexcept { return radius_; }      // m
+    double error() const noexcept { return error_; }        // m, of the vertices
+    Box box() const noexcept {                              // of the vertices
+      const auto corner = [this](int k) noexcept { return has_few() ? corner_[k] : k; };
+      return {{x_[corner(2)], y_[corner(3)]}, {x_[corner(0)], y_[corner(1)]}};
+    }
     Box bounds() const noexcept { return gjk::bounds(facts()); }
     // The part without the coordinates and the indices of its vertices.
     Convex facts() const noexcept {
@@ -110,6 +116,18 @@ class PackedParts {
       std::copy(many.extreme.begin(), many.extreme.end(), c.extreme);
     }
     return c;
+  }
+  // The vertices of part i.
+  struct Vertices {
+    const double* x;  // m
+    const double* y;  // m
+    int size;
+  };
+  Vertices vertices(std::size_t i) const noexcept {
+    const Part& part = parts_[i];
+    if (part.has_few()) return {part.x_, part.y_, part.size_};
+    const std::size_t begin = many_[part.many_].begin;
+    return {x_.data() + begin, y_.data() + begin, part.size_};
   }
   void prefetch(std::size_t i) const noexcept {
     constexpr std::size_t kLine = 64;  // bytes, on most processors

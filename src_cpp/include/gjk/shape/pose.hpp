@@ -32,24 +32,34 @@ struct SinCos {
 // pose.cosine.gappa and pose.taylor.sollya.
 inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
 
-// Sine and cosine for |angle| <= kMaxYaw. NaN beyond, so that a shape placed with it is never FREE.
-//
-// The sine and cosine of the C library differ in the last bit between versions and processors.
-// Verdicts must not depend on this. Only +, -, * and rint are used, whose results IEEE 754 defines.
-// pi/2 is subtracted in three parts (Cody and Waite). The first two have 32 significant bits, so
-// their product with k is exact for |k| < 2^20. For |r| <= pi/4 the Taylor series are cut below
-// 2^-54.
-inline SinCos sin_cos(double angle) noexcept {
-  if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-    return {kNaN, kNaN};
-  }
+// angle - quarters pi/2 = rest, to within 1.0002 u for |angle| <= kMaxYaw; |rest| <= 0.785477. pi/2
+// is subtracted in three parts (Cody and Waite). The first two have 32 significant bits, so their
+// product with k is exact for |k| < 2^20. Proof: pose.reduction.gappa.
+struct Reduced {
+  double quarters = 0.0;
+  double rest = 0.0;
+};
+inline Reduced reduce(double angle) noexcept {
   constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
   constexpr double kHalfPi1 = 0x1.921fb544p+0;
   constexpr double kHalfPi2 = 0x1.0b4611a6p-34;
   constexpr double kHalfPi3 = 0x1.3198a2e037073p-69;
   const double k = std::rint(angle * kTwoOverPi);
   const double r = ((angle - k * kHalfPi1) - k * kHalfPi2) - k * kHalfPi3;
+  return {k, r};
+}
+
+// Sine and cosine for |angle| <= kMaxYaw. NaN beyond, so that a shape placed with it is never FREE.
+//
+// The sine and cosine of the C library differ in the last bit between versions and processors.
+// Verdicts must not depend on this. Only +, -, * and rint are used, whose results IEEE 754 defines.
+// For |r| <= pi/4 the Taylor series are cut below 2^-54.
+inline SinCos sin_cos(double angle) noexcept {
+  if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
+  const auto [k, r] = reduce(angle);
   const double t = r * r;
   const double s =
       r +

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Neighbouring poses of a batch, which search the tree together and are compared with each part in
+// lanes; see narrow/pose_lanes.hpp.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/broad/exhausted.hpp"
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/pose_lanes.hpp"
+#include "gjk/scene/time_slice.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// Up to eight poses of one ego.
+class PoseGroup {
+ public:
+  PoseGroup() = default;
+  explicit PoseGroup(const LaneShape& ego) noexcept : ego_(&ego), wide_(4.0 * ego.reach()) {}
+
+  // Takes pose n of a batch, and returns true. False: the group is full, the box around the
+  // positions would be wider than 4 reaches of the ego, or a value is NaN or out of range.
+  bool join(std::size_t n, const Pose& pose) noexcept {
+    if (size_ == kPoseLanes) return false;
+    const Box grown{
+        {pose.x >= box_.low.x ? box_.low.x : pose.x,  // NaN stays
+         pose.y >= box_.low.y ? box_.low.y : pose.y},
+        {pose.x > box_.high.x ? pose.x : box_.high.x, pose.y > box_.high.y ? pose.y : box_.high.y}};
+    const bool is_near = (static_cast<int>(grown.high.x - grown.low.x <= wide_) &
+                          static_cast<int>(grown.high.y - grown.low.y <= wide_) &
+                          static_cast<int>(std::fabs(pose.yaw) <= kMaxYaw)) != 0;
+    if (!is_near) return false;
+    box_ = grown;
+    poses_[static_cast<std::size_t>(size_)] = &pose;
+    numbers_[static_cast<std::size_t>(size_++)] = n;
+    return true;
+  }
+  int size() const noexcept { return size_; }
+  unsigned all() const noexcept { return (1U << size_) - 1U; }
+  std::size_t number(int k) const noexcept { return numbers_[static_cast<std::size_t>(k)]; }
+
+  // Whether rounding errors far from the origins of the frame and of the obstacles are below 2^-26
+  // of the ego's reach.
+  bool is_in_range(Vec2 origin) const noexcept {
+    const Vec2 at = box_.center();
+    const auto largest = [](Vec2 v) noexcept { return std::fmax(std::fabs(v.x), std::fabs(v.y)); };
+    return largest(at) <= 0x1p+26 * ego_->reach() &&
+           largest(at - origin) <= 0x1p+20 * ego_->reach();
+  }
+  // Contains the ego at all poses, and what is within `range` (m), relative to the obstacles'
+  // origin. 2^-24 of the reach are more than the rounding errors and undecided() of the placed ego.
+  FloatBox around(Vec2 origin, double range) const noexcept {
+    const Box relative{box_.low - origin, box_.high - origin};
+    return FloatBox::around(
+        relative.grown(ego_->reach() * (1.0 + 0x1p-24) + undecided_margin(range)));
+  }
+
+  // What is known of the poses. Bit k: of pose k.
+  struct Answers {
+    CertificatesInLanes free;
+    unsigned hit = 0;
+    std::array<std::uint32_t, kPoseLanes> part{};  // that pose k hits
+  };
+  // Compares the poses with the parts that a search with around() has found, in their order. A pose
+  // hits the first part that is not proven apart, or is left open. found(k): part k;
+  // required(k): m, the distance it requires. `until_hit`: poses after one that hits are left open.
+  template <class FoundAt, class RequiredTo>
+  Answers compare(const Exhausted& search, std::span<const Bvh::Hit> near, Vec2 origin,
+                  const FoundAt& found, const RequiredTo& required, bool until_hit) const noexcept {
+    Answers answers;
+    answers.free = CertificatesInLanes(search, all());
+    if (near.empty()) return answers;
+    simd::on_widest([&](auto set) noexcept {
+      using Lanes = typename PoseLanesOf<decltype(set)>::Type;
+      const Vec2 centre = box_.center();
+      const Vec2 offset = origin - centre;
+      const auto pose = [this](int k) noexcept -> const Pose& {
+        return *poses_[static_cast<std::size_t>(k < size_ ? k : size_ - 1)];
+      };
+      Lanes lanes(*ego_, centre, pose);
+      for (const Bvh::Hit& hit : near) {
+        const unsigned open = answers.free.poses();
+        if (open == 0) return;
+        const FoundPart& part = found(hit.item);
+        if (!part || !part.part().is_known() || part.part().size() > LaneShape::kMost) {
+          return answers.free.take({});
+        }
+        const LanePart q(part.part().box(), part.part().radius(), part.part().error(), offset,
+                         required(hit.item), ego_->reach());
+        if (!q.is_in_range()) return answers.free.take({});
+        const ApartInLanes circles = lanes.circles(q);
+        if ((open & ~circles.poses()) == 0) {
+          answers.free.take(circles);
+          continue;
+        }
+        lanes.turn(pose);
+        const PackedParts::Vertices at = part.in->vertices(part.index);
+        const LaneVertices vertices(at.x, at.y, at.size, offset);
+        unsigned overlapping = 0;
+        for (const LaneShape::Part& own : ego_->parts()) {
+          typename Lanes::Met met = lanes.axes(own, q, vertices, open & ~circles.poses());
+          met.apart.include(circles);
+          answers.free.take(met.apart);
+          overlapping |= met.overlapping;
+        }
+        answers.hit |= overlapping;
+        if (until_hit && overlapping != 0) answers.free.drop(~(answers.hit ^ (answers.hit - 1U)));
+        for (; overlapping != 0; overlapping &= overlapping - 1) {
+          answers.part[static_cast<std::size_t>(std::countr_zero(overlapping))] = hit.item;
+        }
+      }
+    });
+    return answers;
+  }
+
+ private:
+  const LaneShape* ego_ = nullptr;
+  double wide_ = 0.0;  // m
+  Box box_;            // of the positions
+  int size_ = 0;
+  std::array<const Pose*, kPoseLanes> poses_;
+  std::array<std::size_t, kPoseLanes> numbers_;
+};
+
+}  // namespace gjk

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Poses in lanes: every set gives the same proofs, they agree with the query in double precision,
+// and batches have the results of single poses.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gjk/scene/pose_groups.hpp"
+#include "gjk/scene/scene.hpp"
+#include "isas.hpp"
+
+namespace gjk::pose_lanes_test {
+namespace {
+
+Shape polygon(const std::vector<Vec2>& vertices, double radius = 0.0) {
+  Shape shape;
+  shape.add_part(vertices, radius);
+  return shape;
+}
+Shape box(double length, double width) {
+  return polygon({{-length, -width}, {length, -width}, {length, width}, {-length, width}});
+}
+
+double real(std::mt19937_64& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+// The answers for a group of all the poses.
+PoseGroup::Answers answers_of(const Scene& scene, const LaneShape& ego,
+                              const std::vector<Pose>& poses, double margin = 0.0) {
+  PoseGroup group(ego);
+  for (std::size_t n = 0; n < poses.size(); ++n) EXPECT_TRUE(group.join(n, poses[n]));
+  const Obstacles& obstacles = scene.obstacles();
+  EXPECT_TRUE(group.is_in_range(obstacles.origin()));
+  const FloatBox around = group.around(obstacles.origin(), margin);
+  Bvh::Hits hits;
+  std::size_t found = 0;
+  const Exhausted search = obstacles.overlapping({&around, 1}, Obstacles::at_rest(), hits, found);
+  return group.compare(
+      search, std::span(hits).first(found), obstacles.origin(),
+      [&](std::size_t part) { return obstacles.at_rest(part); },
+      [&](std::size_t) { return margin; }, false);
+}
+
+TEST(PoseLanes, decide_what_is_clear) {
+  Scene scene;
+  scene.add(box(0.5, 0.5), {3.0, 0.0, 0.0});
+  scene.build();
+  const Shape robot = box(0.5, 0.3);
+  const LaneShape ego(robot);
+  const std::vector<Pose> poses{{1.9, 0.0, 0.0},   {1.999, 0.0, 0.0}, {2.0, 0.0, 0.0},
+                                {2.001, 0.0, 0.0}, {2.5, 0.0, 0.7},   {3.0, 0.9, 0.0}};
+  const PoseGroup::Answers answers = answers_of(scene, ego, poses);
+  EXPECT_EQ(answers.free.poses(), 0b100011U);
+  EXPECT_EQ(answers.hit, 0b011000U);  // the pose that touches is left open
+  EXPECT_EQ(answers_of(scene, ego, poses, 0.05).free.poses(), 0b100001U);
+}
+
+TEST(PoseLanes, do_not_join_if_far_apart_or_not_numbers) {
+  const Shape robot = box(0.5, 0.3);
+  const LaneShape ego(robot);
+  PoseGroup group(ego);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(group.join(0, {kNaN, 0.0, 0.0}));
+  EXPECT_FALSE(group.join(0, {0.0, kInfinity, 0.0}));
+  EXPECT_FALSE(group.join(0, {0.0, 0.0, kNaN}));
+  EXPECT_FALSE(group.join(0, {0.0, 0.0, 2e6}));
+  EXPECT_TRUE(group.join(0, {0.0, 0.0, 0.0}));
+  EXPECT_FALSE(group.join(1, {0.0, kNaN, 0.0}));
+  EXPECT_FALSE(group.join(1, {2.4, 0.0, 0.0}));  // 4 times 0.583 m
+  for (std::size_t n = 1; n < 8; ++n) EXPECT_TRUE(group.join(n, {2.3, 0.0, 0.0}));
+  EXPECT_FALSE(group.join(8, {0.0, 0.0, 0.0}));
+  EXPECT_TRUE(group.is_in_range({}));
+  EXPECT_FALSE(group.is_in_range({1e7, 0.0}));
+  EXPECT_FALSE(LaneShape(polygon({{0.0, 0.0}})).is_usable());  // no reach: no slack
+  EXPECT_TRUE(LaneShape(polygon({{0.0, 0.0}}, 0.3)).is_usable());
+}
+
+// A slack that does not grow with the coordinates would fail at long walls.
+TEST(PoseLanes, are_true_beside_long_walls) {
+  std::mt19937_64 random(20261126);
+  int decided = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const double yaw = real(random, -3.0, 3.0);
+    const SinCos turn = sin_cos(yaw);
+    const double far = std::pow(10.0, real(random, 0.0, 2.7));
+    Scene scene;
+    scene.add(box(far, 0.05), {0.0, 0.0, yaw});
+    scene.build();
+    const double along = real(random, -0.9, 0.9) * far;
+    const double sign = round % 2 == 0 ? 1.0 : -1.0;
+    const double gap = sign * std::pow(10.0, real(random, -16.0, -1.0));
+    const double aside = 0.35 + gap;
+    const Pose pose{along * turn.cos - aside * turn.sin, along * turn.sin + aside * turn.cos, yaw};
+    const Shape robot = box(0.5, 0.3);
+    const LaneShape ego(robot);
+    const PoseGroup::Answers answers = answers_of(scene, ego, {pose, pose});
+    EXPECT_EQ(answers.free.poses() & answers.hit, 0U);
+    EXPECT_TRUE(answers.free.poses() == 0 || gap > 0.0) << gap;
+    EXPECT_TRUE(answers.hit == 0 || gap < 0.0) << gap;
+    decided += static_cast<int>((answers.free.poses() | answers.hit) == 3U);
+  }
+  EXPECT_GT(decided, 500);
+}
+
+struct Batch {
+  Scene scene;
+  Shape robot;
+  std::vector<Pose> poses;
+  std::vector<double> times;
+  std::vector<PoseResult> check(const CheckOptions& options, unsigned threads = 1) const {
+    std::vector<PoseResult> results(poses.size());
+    scene.check(robot, poses, times, options, results, threads);
+    return results;
+  }
+};
+
+// Trajectories of 20 poses among polygons, circles and capsules, with a robot of two parts.
+Batch trajectories(std::mt19937_64& random, bool timed, Vec2 origin) {
+  Batch batch;
+  batch.robot = box(0.5, 0.3);
+  batch.robot.add_part(std::vector<Vec2>{{-0.9, -0.1}, {-0.4, -0.1}, {-0.4, 0.1}}, 0.0);
+  for (int k = 0; k < 60; ++k) {
+    const Pose at{origin.x + real(random, -4.0, 4.0), origin.y + real(random, -4.0, 4.0),
+                  real(random, -3.0, 3.0)};
+    const Pose later{at.x + real(random, -1.0, 1.0), at.y, at.yaw};
+    const Shape shape = k % 3 == 0   ? polygon({{0.0, 0.0}}, 0.1)
+                        : k % 3 == 1 ? polygon({{-0.2, 0.0}, {0.2, 0.0}}, 0.05)
+                                     : box(0.2, 0.1);
+    const Piece piece = Piece::between(0.0, at, 5.0, later);
+    batch.scene.add(shape, at, timed ? Motion(&piece, 1) : Motion{});
+  }
+  batch.scene.build();
+  for (int r = 0; r < 150; ++r) {
+    Pose at{origin.x + real(random, -3.0, 3.0), origin.y, real(random, -3.0, 3.0)};
+    const double rate = real(random, -0.1, 0.1);
+    for (int k = 0; k < 20; ++k) {
+      at = {at.x + 0.05 * std::cos(at.yaw), at.y + 0.05 * std::sin(at.yaw), at.yaw + rate};
+      batch.poses.push_back(at);
+      if (timed) batch.times.push_back(0.05 * k);
+    }
+  }
+  return batch;
+}
+
+void expect_same(const std::vector<PoseResult>& a, const std::vector<PoseResult>& b,
+                 bool with_nearest) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    ASSERT_EQ(a[n].verdict, b[n].verdict) << n;
+    ASSERT_EQ(a[n].status, b[n].status) << n;
+    ASSERT_TRUE(!with_nearest || a[n].nearest == b[n].nearest) << n;
+  }
+}
+
+TEST(PoseLanes, batches_have_the_results_of_single_poses) {
+  std::mt19937_64 random(20261127);
+  const simd::Isa usual = simd::isa;
+  for (const bool timed : {false, true}) {
+    for (const Vec2 origin : {Vec2{}, Vec2{5e5, 5e6}}) {
+      const Batch batch = trajectories(random, timed, origin);
+      for (const double margin : {0.0, 0.1}) {
+        const CheckOptions options{.margin = margin};
+        Scene::Ego ego(batch.robot);
+        std::vector<PoseResult> alone;
+        int hits = 0;
+        for (std::size_t n = 0; n < batch.poses.size(); ++n) {
+          alone.push_back(timed ? batch.scene.check(ego, batch.poses[n], batch.times[n], options)
+                                : batch.scene.check(ego, batch.poses[n], options));
+          hits += static_cast<int>(!is_free(alone.back().verdict));
+        }
+        EXPECT_GT(hits, 200);
+        EXPECT_LT(hits, 2800);
+        CheckOptions stop = options;
+        stop.stop_at_first = true;
+        stop.trajectory = 20;
+        std::vector<PoseResult> first = alone;
+        for (std::size_t n = 0; n < first.size(); ++n) {
+          const bool is_stopped = n % 20 != 0 && !is_free(first[n - 1].verdict);
+          if (is_stopped) first[n] = {};
+        }
+        for (const simd::Isa set : verify::available_isas()) {
+          simd::isa = set;
+          for (const unsigned threads : {1U, 2U}) {
+            expect_same(batch.check(options, threads), alone, !timed);
+            expect_same(batch.check(stop, threads), first, !timed);
+          }
+        }
+        simd::isa = usual;
+      }
+    }
+  }
+}
+
+TEST(PoseLanes, see_each_pose_with_its_own_shape) {
+  std::mt19937_64 random(20261128);
+  const Batch batch = trajectories(random, false, {});
+  const Shape small = box(0.1, 0.1);
+  const std::vector<const Shape*> shapes{&batch.robot, &small};
+  std::vector<std::uint32_t> which;
+  for (std::size_t n = 0; n < batch.poses.size(); ++n) {
+    which.push_back(static_cast<std::uint32_t>(n / 7 % 3 == 0));
+  }
+  std::vector<PoseResult> together(batch.poses.size());
+  batch.scene.check_each(shapes, which, batch.poses, {}, {},
+                         [&](std::size_t n, const PoseResult& r) { together[n] = r; });
+  std::vector<PoseResult> alone;
+  Scene::Ego robot(batch.robot);
+  Scene::Ego other(small);
+  for (std::size_t n = 0; n < batch.poses.size(); ++n) {
+    alone.push_back(batch.scene.check(which[n] == 0 ? robot : other, batch.poses[n], {}));
+  }
+  expect_same(together, alone, true);
+}
+
+// More parts near a group than one search can return.
+TEST(PoseLanes, crowds_take_the_present_query) {
+  Scene scene;
+  for (int i = 0; i < 40; ++i) {
+    for (int j = 0; j < 40; ++j) scene.add(box(0.01, 0.01), {0.05 * i, 0.05 * j, 0.0});
+  }
+  scene.build();
+  const Shape robot = box(0.5, 0.3);
+  std::vector<Pose> poses;
+  for (int k = 0; k < 200; ++k) poses.push_back({-2.0 + 0.01 * k, 1.0, 0.01 * k});
+  std::vector<PoseResult> together(poses.size());
+  scene.check(robot, poses, {}, {}, together);
+  std::vector<PoseResult> alone;
+  Scene::Ego ego(robot);
+  for (const Pose& pose : poses) alone.push_back(scene.check(ego, pose, {}));
+  expect_same(together, alone, true);
+}
+
+}  // namespace
+}  // namespace gjk::pose_lanes_test
