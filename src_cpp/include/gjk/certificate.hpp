@@ -306,15 +306,14 @@ class ApartInLanes {
   template <class Floats>
   static ApartInLanes along(const Floats& gap, float length, float norm1,
                             const LaneReach& reach) noexcept {
-    return ApartInLanes(
-        Floats::bits_less(Floats::all(length * reach.grown + norm1 * reach.slack), gap));
+    return ApartInLanes(Floats::bits_above(gap, length * reach.grown + norm1 * reach.slack));
   }
-  // The gaps along x and y between the centre of a circle around one part, whose radius is included
+  // The squared distance between the centre of a circle around one part, whose radius is included
   // in the reach, and the box of the other.
   template <class Floats>
-  static ApartInLanes boxed(const Floats& x, const Floats& y, const LaneReach& reach) noexcept {
+  static ApartInLanes boxed(const Floats& squared, const LaneReach& reach) noexcept {
     const float all = reach.grown + reach.slack;
-    return ApartInLanes(Floats::bits_less(Floats::all(all * all), x * x + y * y));
+    return ApartInLanes(Floats::bits_above(squared, all * all));
   }
 
  private:
