@@ -80,10 +80,10 @@ def _setter(kind: str) -> Callable[[Any, str, Any], None]:
 
 
 def _set_array(typecode: str, message: Any, name: str, value: npt.NDArray[Any] | None) -> None:
-    filled = array(typecode)
+    numbers = array(typecode)
     if value is not None:
-        filled.frombytes(np.ascontiguousarray(value, dtype=np.dtype(typecode)).tobytes())
-    setattr(message, name, filled)
+        numbers.frombytes(np.ascontiguousarray(value, dtype=np.dtype(typecode)).tobytes())
+    setattr(message, name, numbers)
 
 
 def _set_messages(kind: Any, message: Any, name: str, value: Iterable[Any]) -> None:

@@ -184,9 +184,7 @@ inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t 
   const std::span<const Pose> placed(reinterpret_cast<const Pose*>(poses.data()), count);
   bool are_usual = true;
   for (const Pose& pose : placed) {
-    are_usual &= (static_cast<int>(std::fabs(pose.x) <= kMaxCoordinate) &
-                  static_cast<int>(std::fabs(pose.y) <= kMaxCoordinate) &
-                  static_cast<int>(std::fabs(pose.yaw) < kLeastDegrees)) != 0;
+    are_usual &= is_in_domain(pose) && std::fabs(pose.yaw) < kLeastDegrees;
   }
   if (are_usual) return placed;
   for (std::size_t i = 0; i < count; ++i) {

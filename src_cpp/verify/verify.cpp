@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "calls.hpp"
@@ -287,8 +288,23 @@ Report verify(const Ask& ask, Type type, const Options& options, std::int64_t sc
   return all;
 }
 
-std::int64_t run_subjects(const Options& options) {
+// Prints a row of a table of scenes or batches, which were asked since `start`, and its failures.
+void print_row(std::string_view name, std::int64_t number, const Report& report,
+               std::chrono::steady_clock::time_point start) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name.data(), integer(number),
+              integer(report.asked), integer(report.hits), integer(report.unknown),
+              integer(report.failures()), seconds);
+  for (const auto& [kind, failure] : report.kinds()) {
+    std::printf("%lld times %s, first: %s", integer(failure.first), kind.c_str(),
+                failure.second.c_str());
+  }
+  std::fflush(stdout);
+}
+
+std::int64_t run_subjects(const Options& options) {
   const std::int64_t scenes = options.scenes_of_family();
   std::int64_t failures = 0;
   simd::isa = available_isas().front();
@@ -302,16 +318,7 @@ std::int64_t run_subjects(const Options& options) {
         subject.ask(family_of(type), random, found);
       };
       const Report report = verify(ask, type, options, scenes);
-      const double seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name_of(type).data(),
-                  integer(scenes), integer(report.asked), integer(report.hits),
-                  integer(report.unknown), integer(report.failures()), seconds);
-      for (const auto& [kind, failure] : report.kinds()) {
-        std::printf("%lld times %s, first: %s", integer(failure.first), kind.c_str(),
-                    failure.second.c_str());
-      }
-      std::fflush(stdout);
+      print_row(name_of(type), scenes, report, start);
       failures += report.failures();
     }
   }
@@ -319,7 +326,6 @@ std::int64_t run_subjects(const Options& options) {
 }
 
 std::int64_t run_lanes(const Options& options) {
-  const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   const std::int64_t batches = options.pairs / 50;
   std::int64_t failures = 0;
   std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", "lanes", "batches", "poses", "not free",
@@ -331,16 +337,7 @@ std::int64_t run_lanes(const Options& options) {
       check_lane_world(draw_lane_world(random), found);
     };
     const Report report = verify(ask, Type::first_family, options, batches);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name_of(isa).data(), integer(batches),
-                integer(report.asked), integer(report.hits), integer(report.unknown),
-                integer(report.failures()), seconds);
-    for (const auto& [kind, failure] : report.kinds()) {
-      std::printf("%lld times %s, first: %s", integer(failure.first), kind.c_str(),
-                  failure.second.c_str());
-    }
-    std::fflush(stdout);
+    print_row(name_of(isa), batches, report, start);
     failures += report.failures();
   }
   return failures;

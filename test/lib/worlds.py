@@ -76,7 +76,7 @@ def unknown(status: Status) -> tuple[Verdict, Status]:
 
 
 class Tree(SameFrameOnly):
-    """Knows these poses at every time, unless it is told to fail."""
+    """The given poses, at every time. All others are not known yet."""
 
     def __init__(self, poses: dict[tuple[str, str], Pose]) -> None:
         self.poses = poses

@@ -132,8 +132,8 @@ class Player:
             if message in self.published:
                 self._note_stall(self.published[message], arrival)
         self.history.unanswered = self.asked
-        for process in (self.node, self.twin):
-            if process is not None and not process.is_up:
+        for process in self._processes():
+            if not process.is_up:
                 self._is_quiet(process.begin, self.now(), "start")
         events = tuple(sorted(self.events, key=lambda each: each.at))
         self.history.plan = replace(
@@ -268,10 +268,9 @@ class Player:
         process.server.stop(how)
 
     def _close(self) -> None:
-        for process in (self.node, self.twin):
-            if process is not None:
-                process.server.process.send_signal(signal.SIGCONT)
-                self._end(process, signal.SIGTERM)
+        for process in self._processes():
+            process.server.process.send_signal(signal.SIGCONT)
+            self._end(process, signal.SIGTERM)
         self.planner.close()
         self.bench.close()
 

@@ -226,9 +226,8 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
     return true;
   });
   if (issue) return refused<ShapesAnswer>(std::move(issue));
-  std::vector<bool> counts(count);
-  std::fill_n(counts.begin(), done, true);
-  result.answer = worst_of(result.verdicts, result.statuses, counts);
+  result.answer = worst_of(std::span(result.verdicts).first(done), result.statuses,
+                           std::vector<bool>(done, true));
   if (done < count && result.answer.verdict != Verdict::collision) {
     result.answer = unknown(budget_spent(done, count));
   }
