@@ -191,10 +191,11 @@ class Received:
         else:
             limit, number = self._config.max_future_stamp, obstacles.sequence
             message = inbox.receive(obstacles, at, limit, number=number)
-        if message is None:
-            return inbox.clash_fault(at)
-        message.fault = message.fault or list_fault(obstacles, owner.config, self._config)
-        return message.fault
+        fault = inbox.clash_fault(at)
+        if message is not None:
+            message.fault = message.fault or list_fault(obstacles, owner.config, self._config)
+            fault = message.fault or fault
+        return fault
 
     def receive_fault(self, source: str, fault: Fault, at: Instant) -> None:
         """Store the fault of a message that could not be decoded, see `World.receive_fault`."""

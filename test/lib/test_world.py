@@ -263,6 +263,24 @@ def test_two_publishers_with_one_name_are_noticed(time: Time, first: int, requir
 
 
 @pytest.mark.requirement("D-3")
+def test_a_repeated_message_while_two_publishers_use_one_name_ends_snapshots(time: Time) -> None:
+    """After a pause, a message counts at the earliest time at which it can have arrived."""
+    world = World(Config(footprint=CAR, sources=(SourceConfig("obstacles", timeout=9.0),)))
+    stamp = time.now
+    for number in (9, 8, 7):
+        data = boxes((60.0, 0.0), stamp=stamp, source="tracker", sequence=number)
+        world.receive_obstacles("obstacles", data, **time.both)
+    early = time.both
+    time.pass_(3.1)
+    new = boxes((60.0, 0.0), stamp=time.now, source="tracker", sequence=10)
+    world.receive_obstacles("obstacles", new, **time.both)
+    snapshot = world.snapshot(**time.both)
+    assert snapshot.fault is None
+    world.receive_obstacles("obstacles", new, now=time.now, steady=early["steady"])
+    assert world.confirm(snapshot, **time.both).fault is not None
+
+
+@pytest.mark.requirement("D-3")
 def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
     """A relay that stamps the same message anew is found out by its number."""
     world = World(Config(footprint=CAR))

@@ -174,6 +174,8 @@ def test_policy_is_what_the_graph_shows(graph: Bench) -> None:
     def look() -> Permissions:
         found: Permissions = defaultdict(set)
         for node, namespace in graph.node.get_node_names_and_namespaces():
+            if namespace != "/":  # of another test of this process, until it is collected
+                continue
             for (kind, way), of in ways.items():
                 try:
                     names = of(node, namespace)
