@@ -564,9 +564,9 @@ def collide(
     """Return whether two shapes have a common point. Contact is a collision.
 
     Without poses, the result is exact for the given doubles, as in rational arithmetic, and is the
-    same on every machine. Coordinates other than 0 that are below 1e-40 m are an exception: they
-    are exact only to within 1e-40 m. With poses, a gap smaller than the rounding error of the
-    transform counts as a collision.
+    same on every machine. With poses, a gap smaller than the rounding error of the transform
+    counts as a collision. A shape with a coordinate that is not 0, but below 1e-40 m in magnitude,
+    is treated as if it had a pose.
 
     Parameters
     ----------

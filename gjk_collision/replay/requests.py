@@ -240,8 +240,8 @@ def _asked_path(
     arcs = fields.numbers(getattr(message, "arcs", ())).reshape(-1, 2)
     if len(arcs):
         ends = np.append(0.0, np.cumsum(np.abs(arcs[:, 1])))
-        stop = float(np.interp(until, times, ends) / ends[-1]) if len(times) else 1.0
-        shares = np.linspace(0.0, stop, ARC_POSES).tolist()
+        stop = np.interp(until, times, ends) / ends[-1] if len(times) and ends[-1] else 1.0
+        shares = np.linspace(0.0, float(stop), ARC_POSES).tolist()
         turned = np.array([request.pose_at(0, share, frame) for share in shares])
         return AskedPath(time, turned, verdict)
     if len(times):

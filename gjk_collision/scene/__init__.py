@@ -466,7 +466,8 @@ class Scene:
             Start the search for each pose at the obstacle that was found at the previous pose: the
             nearest one, or with `times` in mode 'collide', one that was hit. This is faster if
             consecutive poses are close to each other. The result is the same, except that in mode
-            'collide' `nearest_ids` may name another one of several obstacles that collide.
+            'collide' `nearest_ids` may name another one of several obstacles that determine the
+            verdict. With `times`, this name can also depend on the other poses of the call.
 
         Returns
         -------

@@ -46,12 +46,14 @@ def with_requests(
     stamp_and_frame: tuple[int, str] = (0, "odom"),
     replied: float = 0.52,
     required: int = 0,
+    is_standing: bool = False,
 ) -> None:
     """A drive with four requests at 0.51 s, one reply, and a request without content at 0.6 s.
 
     The requests of the client come first, as it recorded them. `spellings` are those of the
     types of requests and replies: "srv" as rosbag2 writes them, "srv/msg" as rosbags does.
-    The frame of the lidar is that of odom; its transforms come a step of 0.05 s late.
+    `is_standing`: the path has one arc of length zero. The frame of the lidar is that of odom; its
+    transforms come a step of 0.05 s late.
     """
     types = typestore().types
     service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
@@ -81,6 +83,10 @@ def with_requests(
             "CheckPath": types[service + "CheckPath_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
                 interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="", arcs=numbers,
+            ) if not is_standing else types[service + "CheckPath_Request"](
+                header=header, poses=np.zeros(3), times=np.array([0.0, 0.1]),
+                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="",
+                arcs=np.zeros(2),
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](

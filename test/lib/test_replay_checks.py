@@ -629,6 +629,14 @@ def test_way_is_answered_again_between_its_poses_or_refused(tmp_path: Path) -> N
         assert row.nearest_id == (1 if interpolation == 1 else -1)
 
 
+def test_path_of_a_vehicle_that_stands_is_answered_again(tmp_path: Path) -> None:
+    bag = tmp_path / "standing"
+    with_requests(bag, Verdict.COLLISION, is_standing=True)
+    replay(bag, tmp_path, bag.name)
+    [row] = [row for row in rows_of(tmp_path, bag.name) if row.cause == "CheckPath"]
+    assert (row.verdict, row.status) == (Verdict.FREE, Status.SUCCESS), row
+
+
 def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
     """A recorded COLLISION that is FREE now is what replay is for."""
     with_requests(tmp_path / "bag", Verdict.COLLISION)
