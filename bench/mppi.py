@@ -29,7 +29,7 @@ from report import machine, table
 from scene import rewrite
 from scene_peers import mistakes
 
-from gjk_collision import Scene, Shape, Verdict
+from gjk_collision import CheckResult, Scene, Shape, Verdict
 
 Floats = npt.NDArray[np.float64]
 Answers = npt.NDArray[np.bool_]
@@ -198,15 +198,23 @@ def spent_since(start: Spent) -> Spent:
     return time.process_time() - start[0], time.perf_counter() - start[1]
 
 
-def methods(scene: Scene, costmap: Costmap, poses: Floats) -> Methods:
+def scene_of(outlines: list[Floats]) -> Scene:
+    return Scene([Shape.hull(each) for each in outlines])
+
+
+def methods(outlines: list[Floats], costmap: Costmap, poses: Floats) -> Methods:
     """Return the calls that are timed. The raster in C++ receives floats, as nav2 has them."""
     robot = Shape.box(LENGTH, WIDTH)
     floats = poses.astype(np.float32)
+
+    def ours(**options: Any) -> CheckResult:
+        return scene_of(outlines).check(robot, poses, **options)
+
     return {
-        OURS: lambda: scene.check(robot, poses, stop_at_first=True).first_invalid,
-        PAIR: lambda: scene.check(robot, poses, stop_at_first=True, threads=2).first_invalid,
-        EVERY: lambda: scene.check(robot, poses).verdicts,
-        DISTANCE: lambda: scene.check(robot, poses, mode="distance").distances,
+        OURS: lambda: ours(stop_at_first=True).first_invalid,
+        PAIR: lambda: ours(stop_at_first=True, threads=2).first_invalid,
+        EVERY: lambda: ours().verdicts,
+        DISTANCE: lambda: ours(mode="distance").distances,
         RASTER: lambda: costmap.compiled(floats, 1, True),
         SECOND: lambda: costmap.compiled(floats, 2, True),
         NUMPY: lambda: costmap.in_numpy(poses),
@@ -264,9 +272,9 @@ def measure(library: ctypes.CDLL, passes: int) -> dict[str, tuple[dict[str, Spen
             poses = rollouts(rng, yaw, turn)
             solid = shapely.union_all([shapely.Polygon(each) for each in outlines])
             shapely.prepare(solid)
-            scene = Scene([Shape.hull(each) for each in outlines])
+            scene = scene_of(outlines)
             costmap = Costmap(solid, library)
-            calls = list(methods(scene, costmap, poses).items())
+            calls = list(methods(outlines, costmap, poses).items())
             for name, call in calls[number % len(calls) :] + calls[: number % len(calls)]:
                 start = spent_since((0.0, 0.0))
                 call()

@@ -3,6 +3,8 @@
 // Results of many queries, as arrays for Python.
 #pragma once
 
+#include <algorithm>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
@@ -42,22 +44,17 @@ class AnswerArrays {
         direction_(directions.mutable_data()) {}
 
   // May be called by any thread, with or without the GIL.
-  void put(std::size_t i, const Answer& answer) const noexcept {
-    verdict_[i] = static_cast<std::uint8_t>(answer.verdict);
-    status_[i] = static_cast<std::uint16_t>(answer.status);
+  void put(std::size_t i, const Answer& answer) const noexcept { put(i, i + 1, answer); }
+  // The same answer from `begin` to `end` - 1.
+  void put(std::size_t begin, std::size_t end, const Answer& answer) const noexcept {
+    std::fill(verdict_ + begin, verdict_ + end, static_cast<std::uint8_t>(answer.verdict));
+    std::fill(status_ + begin, status_ + end, static_cast<std::uint16_t>(answer.status));
     if (asked_.distances) {
-      distance_[i] = answer.distance;
-      lower_bound_[i] = answer.lower_bound;
+      std::fill(distance_ + begin, distance_ + end, answer.distance);
+      std::fill(lower_bound_ + begin, lower_bound_ + end, answer.lower_bound);
     }
-    if (asked_.witnesses) {
-      witness_[4 * i] = answer.point_a.x;
-      witness_[4 * i + 1] = answer.point_a.y;
-      witness_[4 * i + 2] = answer.point_b.x;
-      witness_[4 * i + 3] = answer.point_b.y;
-    }
-    if (asked_.directions) {
-      direction_[2 * i] = answer.direction.x;
-      direction_[2 * i + 1] = answer.direction.y;
+    for (std::size_t i = begin; i < end && (asked_.witnesses || asked_.directions); ++i) {
+      put_vectors(i, answer);
     }
   }
 
@@ -73,6 +70,19 @@ class AnswerArrays {
   py::array_t<double> directions;  // x, y: unit vector from a to b
 
  private:
+  void put_vectors(std::size_t i, const Answer& answer) const noexcept {
+    if (asked_.witnesses) {
+      witness_[4 * i] = answer.point_a.x;
+      witness_[4 * i + 1] = answer.point_a.y;
+      witness_[4 * i + 2] = answer.point_b.x;
+      witness_[4 * i + 3] = answer.point_b.y;
+    }
+    if (asked_.directions) {
+      direction_[2 * i] = answer.direction.x;
+      direction_[2 * i + 1] = answer.direction.y;
+    }
+  }
+
   Asked asked_;
   std::uint8_t* verdict_;
   std::uint16_t* status_;

@@ -3,7 +3,9 @@
 // Queries on a scene: checks of one or many poses, and the nearest obstacles.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "answers.hpp"
@@ -38,19 +40,26 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
     const py::gil_scoped_release release;
     scene.check_each(
         shapes, view(which), placed, at, options,
-        [&](std::size_t i, const PoseResult& r) noexcept {
-          obstacle[i] = r.nearest;
-          arrays.put(i, {r.verdict, r.status, r.distance, r.lower_bound, r.witness_ego,
-                         r.witness_obstacle, r.direction});
+        [&](std::size_t begin, std::size_t end, const PoseResult& r) noexcept {
+          std::fill(obstacle + begin, obstacle + end, r.nearest);
+          arrays.put(begin, end,
+                     {r.verdict, r.status, r.distance, r.lower_bound, r.witness_ego,
+                      r.witness_obstacle, r.direction});
         },
         threads);
   }
-  Verdict worst = Verdict::unknown;  // if there is no pose
+  unsigned seen = 0;  // bit v: verdict v
   long first_invalid = -1;
-  for (py::ssize_t i = 0; i < AnswerArrays::rows(count); ++i) {
+  for (py::ssize_t i = AnswerArrays::rows(count) - 1; i >= 0; --i) {
     const Verdict verdict = arrays.verdict(i);
-    if (first_invalid < 0 && !is_free(verdict)) first_invalid = static_cast<long>(i);
-    if (i == 0 || severity(verdict) > severity(worst)) worst = verdict;
+    seen |= 1U << static_cast<unsigned>(verdict);
+    first_invalid = is_free(verdict) ? first_invalid : static_cast<long>(i);
+  }
+  std::optional<Verdict> worst;
+  for (unsigned v = 0; v < 4; ++v) {
+    const auto verdict = static_cast<Verdict>(v);
+    const bool is_seen = (seen >> v & 1U) != 0;
+    if (is_seen && (!worst || severity(verdict) > severity(*worst))) worst = verdict;
   }
   py::dict out;
   out["verdicts"] = arrays.verdicts;
@@ -60,7 +69,7 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   out["nearest"] = nearest;
   out["witnesses"] = arrays.witnesses;
   out["directions"] = arrays.directions;
-  out["worst"] = static_cast<int>(worst);
+  out["worst"] = static_cast<int>(worst.value_or(Verdict::unknown));
   out["first_invalid"] = first_invalid;  // -1: none
   return out;
 }

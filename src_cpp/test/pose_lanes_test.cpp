@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "gjk/scene/pose_groups.hpp"
@@ -31,8 +33,10 @@ double real(std::mt19937_64& random, double low, double high) {
 // The answers for a group of all the poses.
 PoseGroup::Answers answers_of(const Scene& scene, const LaneShape& ego,
                               const std::vector<Pose>& poses, double margin = 0.0) {
-  PoseGroup group(ego);
-  for (std::size_t n = 0; n < poses.size(); ++n) EXPECT_TRUE(group.join(n, poses[n]));
+  std::vector<std::size_t> numbers(poses.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const PoseGroup group(ego, poses, numbers);
+  EXPECT_EQ(group.size(), static_cast<int>(poses.size()));
   const Obstacles& obstacles = scene.obstacles();
   EXPECT_TRUE(group.is_in_range(obstacles.origin()));
   const FloatBox around = group.around(obstacles.origin(), margin);
@@ -59,21 +63,29 @@ TEST(PoseLanes, decide_what_is_clear) {
   EXPECT_EQ(answers_of(scene, ego, poses, 0.05).free.poses(), 0b100001U);
 }
 
-TEST(PoseLanes, do_not_join_if_far_apart_or_not_numbers) {
+TEST(PoseLanes, groups_end_before_what_is_far_or_not_a_number) {
   const Shape robot = box(0.5, 0.3);
   const LaneShape ego(robot);
-  PoseGroup group(ego);
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  EXPECT_FALSE(group.join(0, {kNaN, 0.0, 0.0}));
-  EXPECT_FALSE(group.join(0, {0.0, kInfinity, 0.0}));
-  EXPECT_FALSE(group.join(0, {0.0, 0.0, kNaN}));
-  EXPECT_FALSE(group.join(0, {0.0, 0.0, 2e6}));
-  EXPECT_TRUE(group.join(0, {0.0, 0.0, 0.0}));
-  EXPECT_FALSE(group.join(1, {0.0, kNaN, 0.0}));
-  EXPECT_FALSE(group.join(1, {2.4, 0.0, 0.0}));  // 4 times 0.583 m
-  for (std::size_t n = 1; n < 8; ++n) EXPECT_TRUE(group.join(n, {2.3, 0.0, 0.0}));
-  EXPECT_FALSE(group.join(8, {0.0, 0.0, 0.0}));
+  const std::vector<std::size_t> numbers{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const auto size_of = [&](const std::vector<Pose>& poses) {
+    return PoseGroup(ego, poses, std::span(numbers).first(poses.size())).size();
+  };
+  const Pose at{2.3, 0.0, 0.0};
+  for (const Pose bad : {Pose{kNaN, 0.0, 0.0},
+                         {0.0, kNaN, 0.0},
+                         {0.0, 0.0, kNaN},
+                         {0.0, kInfinity, 0.0},
+                         {0.0, 0.0, 2e6},
+                         {-0.1, 0.0, 0.0}}) {
+    EXPECT_EQ(size_of({at, at, bad, at}), 2);  // -0.1: wider than 4 times 0.583 m
+  }
+  EXPECT_EQ(size_of({{kNaN, 0.0, 0.0}, at}), 0);
+  EXPECT_EQ(size_of({{0.0, 0.0, 0.0}, at, at}), 3);
+  EXPECT_EQ(size_of(std::vector<Pose>(9, at)), 8);
+  const std::vector<Pose> poses(2, at);
+  const PoseGroup group(ego, poses, std::span(numbers).first(2));
   EXPECT_TRUE(group.is_in_range({}));
   EXPECT_FALSE(group.is_in_range({1e7, 0.0}));
   EXPECT_FALSE(LaneShape(polygon({{0.0, 0.0}})).is_usable());  // no reach: no slack
@@ -207,7 +219,9 @@ TEST(PoseLanes, see_each_pose_with_its_own_shape) {
   }
   std::vector<PoseResult> together(batch.poses.size());
   batch.scene.check_each(shapes, which, batch.poses, {}, {},
-                         [&](std::size_t n, const PoseResult& r) { together[n] = r; });
+                         [&](std::size_t begin, std::size_t end, const PoseResult& r) {
+                           std::fill(&together[begin], &together[end], r);
+                         });
   std::vector<PoseResult> alone;
   Scene::Ego robot(batch.robot);
   Scene::Ego other(small);

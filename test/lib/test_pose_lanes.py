@@ -93,11 +93,13 @@ def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> N
         assert (alone.verdicts, alone.nearest_indices) == (verdicts[n], nearest[n])
 
 
-def test_first_contacts_are_those_of_all_poses() -> None:
+@pytest.mark.parametrize("length", [1, 3, 8, 31, 56, 150, 1000])
+def test_first_contacts_are_those_of_all_poses(length: int) -> None:
     """stop_at_first ends each rollout at the first pose that is not FREE."""
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(length)
     scene = Scene([shape_of(*each) for each in obstacles(rng)])
-    robot, poses = Shape.polygon(ROBOT), rollouts(rng)
+    robot, poses = Shape.polygon(ROBOT), rollouts(rng).reshape(-1, 3)
+    poses = poses[: len(poses) // length * length].reshape(-1, length, 3)
     every = scene.check(robot, poses)
     for threads in (1, 2):
         first = scene.check(robot, poses, stop_at_first=True, threads=threads)

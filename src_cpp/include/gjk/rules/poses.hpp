@@ -379,7 +379,9 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
       snapshots[f].scene->check_each(
           {&shape, 1}, {}, std::span(own.poses).subspan(begin, end - begin),
           own.times_in(begin, end), options,
-          [&](std::size_t i, const PoseResult& r) noexcept { join.put(own.rows[begin + i], r); });
+          [&](std::size_t i, std::size_t last, const PoseResult& r) noexcept {
+            for (; i < last; ++i) join.put(own.rows[begin + i], r);
+          });
       bool is_free = true;
       for (std::size_t j = begin; j < end; ++j) {
         const std::size_t row = own.rows[j];

@@ -70,7 +70,7 @@ struct Ahead {
   std::span<const Bvh::Hit> near;
 };
 
-// A check of a scene at many poses. Calls put(n, result) for each pose, see Scene::check_each().
+// A check of a scene at many poses. For put(begin, end, result) see Scene::check_each().
 template <class Scene, class Put>
 class Batch {
  public:
@@ -101,20 +101,27 @@ class Batch {
 
   void check(unsigned threads) {
     check_groups(threads);
-    constexpr std::size_t kChunk = 128;
-    for_each_chunk(groups_.others() > 0 ? poses_.size() : 0, kChunk, threads, [&] {
-      return [&, egos = Egos(*this)](std::size_t begin, std::size_t end) mutable {
-        std::array<std::size_t, kChunk> chosen;
+    // A round has the same steps of several trajectories. So few poses after the stop of one of
+    // them are checked in vain.
+    constexpr std::size_t kInRound = 128;  // poses
+    const std::size_t length = options_.stop_at_first ? length_ : poses_.size();
+    const std::size_t trajectories = stop_after_.empty() ? 1 : stop_after_.size();
+    const std::size_t together = std::min(trajectories, kInRound / kPoseLanes);
+    const std::size_t steps = kInRound / together;
+    const std::size_t rounds = (length + steps - 1) / steps;
+    const std::size_t all = (trajectories + together - 1) / together * rounds;
+    for_each_chunk(groups_.others() > 0 ? all : 0, 1, threads, [&] {
+      return [&, egos = Egos(*this)](std::size_t round, std::size_t) mutable {
+        std::array<std::size_t, kInRound> chosen;
         std::size_t count = 0;
-        for (std::size_t n = begin; n < end;) {
-          const std::size_t trajectory = n - n % length_;
-          std::size_t last = std::min(end, trajectory + length_);
-          const std::size_t next = last;
-          if (options_.stop_at_first) last = std::min(last, stop_after_[n / length_] + 1);
-          for (; n < last; ++n) {
+        const std::size_t from = round / rounds * together;
+        for (std::size_t k = from; k < std::min(from + together, trajectories); ++k) {
+          std::size_t n = k * length + round % rounds * steps;
+          std::size_t end = std::min({n + steps, (k + 1) * length, poses_.size()});
+          if (options_.stop_at_first) end = std::min(end, stop_after_[k] + 1);
+          for (; n < end; ++n) {
             if (groups_.of(n) == TimeGroups::kNone) chosen[count++] = n;
           }
-          n = next;
         }
         if (times_.empty() && can_use_lanes(Obstacles::at_rest())) {
           count = check_in_lanes(egos, std::span(chosen).first(count), Obstacles::at_rest());
@@ -124,7 +131,7 @@ class Batch {
     });
     for (std::size_t k = 0; k < stop_after_.size(); ++k) {
       const std::size_t end = std::min(poses_.size(), (k + 1) * length_);
-      for (std::size_t n = stop_after_[k] + 1; n < end; ++n) put_(n, {});
+      if (stop_after_[k] + 1 < end) put_(stop_after_[k] + 1, end, {});
     }
   }
 
@@ -172,7 +179,7 @@ class Batch {
     return k == group.size();
   }
   void finish(std::size_t n, const PoseResult& result) {
-    put_(n, result);
+    put_(n, n + 1, result);
     if (!options_.stop_at_first || is_free(result.verdict)) return;
     std::atomic<std::size_t>& stop = stop_after_[n / length_];
     std::size_t first = stop;
@@ -250,12 +257,8 @@ class Batch {
       while (next < chosen.size() && count < kAhead) {
         const LaneShape& ego = egos.in_lanes(chosen[next]);
         PoseGroup& group = groups[count];
-        group = PoseGroup(ego);
-        for (; next < chosen.size(); ++next) {
-          const std::size_t n = chosen[next];
-          if (!which_.empty() && &egos.in_lanes(n) != &ego) break;
-          if (!group.join(n, poses_[n])) break;
-        }
+        group = PoseGroup(ego, poses_, of_same_ego(egos, chosen.subspan(next)));
+        next += static_cast<std::size_t>(group.size());
         const bool is_usable = group.size() >= kLeastInGroup && ego.is_usable() &&
                                group.is_in_range(obstacles_.origin());
         if (is_usable) {
@@ -293,6 +296,18 @@ class Batch {
     return open;
   }
 
+  // The first of the chosen poses that have the same ego, as many as a group can take.
+  std::span<const std::size_t> of_same_ego(Egos& egos, std::span<const std::size_t> chosen) const {
+    std::size_t count = std::min<std::size_t>(chosen.size(), kPoseLanes);
+    if (!which_.empty()) {
+      const LaneShape& ego = egos.in_lanes(chosen[0]);
+      const auto is_other = [&](std::size_t n) { return &egos.in_lanes(n) != &ego; };
+      const auto first = chosen.first(count);
+      count = static_cast<std::size_t>(std::ranges::find_if(first, is_other) - first.begin());
+    }
+    return chosen.first(count);
+  }
+
   // Adds the poses of the group that are left open to chosen[open] and after.
   std::size_t answer(const PoseGroup& group, const Exhausted& search,
                      std::span<const Bvh::Hit> near, const Obstacles::View& view,
@@ -307,12 +322,15 @@ class Batch {
                            group.number(0) / length_ == group.number(group.size() - 1) / length_;
     const PoseGroup::Answers answers =
         group.compare(search, near, obstacles_.origin(), found, required, until_hit);
+    if (answers.free.poses() == group.all() && group.is_run()) {
+      put_(group.number(0), group.number(0) + static_cast<std::size_t>(group.size()),
+           free_result(answers.free.at(0, options_.margin)));
+      return open;
+    }
     for (int k = 0; k < group.size(); ++k) {
       const std::size_t n = group.number(k);
       const bool is_hit = (answers.hit >> k & 1U) != 0;
-      const Certificate certificate = answers.free.at(k, options_.margin);
-      PoseResult result;
-      result.verdict = certificate.beyond(options_.margin, Verdict::unknown);
+      PoseResult result = free_result(answers.free.at(k, options_.margin));
       if (is_hit) {
         const std::size_t part = answers.part[static_cast<std::size_t>(k)];
         result.verdict = Verdict::collision;
@@ -322,11 +340,17 @@ class Batch {
         chosen[open++] = n;
         continue;
       }
-      result.status = Status::success;
-      check_free(result.verdict, result.status, certificate.lower(), options_.margin);
       finish(n, result);
     }
     return open;
+  }
+  // FREE if that is certified, else UNKNOWN.
+  PoseResult free_result(const Certificate& certificate) const noexcept {
+    PoseResult result;
+    result.verdict = certificate.beyond(options_.margin, Verdict::unknown);
+    result.status = Status::success;
+    check_free(result.verdict, result.status, certificate.lower(), options_.margin);
+    return result;
   }
 
   // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.

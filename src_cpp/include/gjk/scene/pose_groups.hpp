@@ -4,6 +4,7 @@
 // lanes; see narrow/pose_lanes.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -28,26 +29,41 @@ namespace gjk {
 class PoseGroup {
  public:
   PoseGroup() = default;
-  explicit PoseGroup(const LaneShape& ego) noexcept : ego_(&ego), wide_(4.0 * ego.reach()) {}
-
-  // Takes pose n of a batch, and returns true. False: the group is full, the box around the
-  // positions would be wider than 4 reaches of the ego, or a value is NaN or out of range.
-  bool join(std::size_t n, const Pose& pose) noexcept {
-    if (size_ == kPoseLanes) return false;
-    const Box grown{
-        {pose.x >= box_.low.x ? box_.low.x : pose.x,  // NaN stays
-         pose.y >= box_.low.y ? box_.low.y : pose.y},
-        {pose.x > box_.high.x ? pose.x : box_.high.x, pose.y > box_.high.y ? pose.y : box_.high.y}};
-    const bool is_near = (static_cast<int>(grown.high.x - grown.low.x <= wide_) &
-                          static_cast<int>(grown.high.y - grown.low.y <= wide_) &
-                          static_cast<int>(std::fabs(pose.yaw) <= kMaxYaw)) != 0;
-    if (!is_near) return false;
-    box_ = grown;
-    poses_[static_cast<std::size_t>(size_)] = &pose;
-    numbers_[static_cast<std::size_t>(size_++)] = n;
-    return true;
+  // Takes poses of a batch, by their numbers, from the first one on: up to eight. It ends before a
+  // pose with which the box around the positions would be wider than 4 reaches of the ego, and
+  // before a value that is NaN or out of range.
+  PoseGroup(const LaneShape& ego, std::span<const Pose> poses,
+            std::span<const std::size_t> numbers) noexcept
+      : ego_(&ego), poses_(poses.data()) {
+    const int count = static_cast<int>(std::min<std::size_t>(numbers.size(), kPoseLanes));
+    std::copy_n(numbers.begin(), count, numbers_.begin());
+    const double wide = 4.0 * ego.reach();
+    const auto fits = [wide](const Box& box) noexcept {
+      return box.high.x - box.low.x <= wide && box.high.y - box.low.y <= wide;
+    };
+    std::array<Box, 2> boxes;  // two, because each step waits for the one before it
+    bool are_in_domain = true;
+    for (int k = 0; k < count; ++k) {
+      is_run_ &= number(k) == number(0) + static_cast<std::size_t>(k);
+      are_in_domain &= is_in_domain(pose(k));
+      boxes[static_cast<std::size_t>(k % 2)].include(position(k));
+    }
+    boxes[0].include(boxes[1]);
+    if (are_in_domain && fits(boxes[0])) {  // in most cases
+      box_ = boxes[0];
+      size_ = count;
+      return;
+    }
+    for (; size_ < count && is_in_domain(pose(size_)); ++size_) {
+      Box grown = box_;
+      grown.include(position(size_));
+      if (!fits(grown)) return;
+      box_ = grown;
+    }
   }
   int size() const noexcept { return size_; }
+  // Whether the numbers of its poses follow each other.
+  bool is_run() const noexcept { return is_run_; }
   unsigned all() const noexcept { return (1U << size_) - 1U; }
   std::size_t number(int k) const noexcept { return numbers_[static_cast<std::size_t>(k)]; }
 
@@ -86,10 +102,10 @@ class PoseGroup {
       using Lanes = typename PoseLanesOf<decltype(set)>::Type;
       const Vec2 centre = box_.center();
       const Vec2 offset = origin - centre;
-      const auto pose = [this](int k) noexcept -> const Pose& {
-        return *poses_[static_cast<std::size_t>(k < size_ ? k : size_ - 1)];
+      const auto pose_in = [this](int lane) noexcept -> const Pose& {
+        return pose(std::min(lane, size_ - 1));
       };
-      Lanes lanes(*ego_, centre, pose);
+      Lanes lanes(*ego_, centre, pose_in);
       for (const Bvh::Hit& hit : near) {
         const unsigned open = answers.free.poses();
         if (open == 0) return;
@@ -105,7 +121,7 @@ class PoseGroup {
           answers.free.take(circles);
           continue;
         }
-        lanes.turn(pose);
+        lanes.turn(pose_in);
         const PackedParts::Vertices at = part.in->vertices(part.index);
         const LaneVertices vertices(at.x, at.y, at.size, offset);
         unsigned overlapping = 0;
@@ -126,11 +142,14 @@ class PoseGroup {
   }
 
  private:
+  const Pose& pose(int k) const noexcept { return poses_[number(k)]; }
+  Vec2 position(int k) const noexcept { return {pose(k).x, pose(k).y}; }
+
   const LaneShape* ego_ = nullptr;
-  double wide_ = 0.0;  // m
-  Box box_;            // of the positions
+  const Pose* poses_ = nullptr;
+  Box box_;  // of the positions
   int size_ = 0;
-  std::array<const Pose*, kPoseLanes> poses_;
+  bool is_run_ = true;
   std::array<std::size_t, kPoseLanes> numbers_;
 };
 

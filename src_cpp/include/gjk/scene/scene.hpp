@@ -142,12 +142,15 @@ class Scene {
     const Shape* const only = &shape;
     check_each(
         {&only, 1}, {}, poses, times, options,
-        [results](std::size_t n, const PoseResult& result) noexcept { results[n] = result; },
+        [results](std::size_t begin, std::size_t end, const PoseResult& result) noexcept {
+          std::ranges::fill(results.subspan(begin, end - begin), result);
+        },
         threads);
   }
 
   // The same, with shapes[which[n]] at pose n; `which` may be empty if there is one shape. Calls
-  // put(n, result) for each pose, from any of the threads, and possibly twice for a pose.
+  // put(begin, end, result) for the poses from begin to end - 1, from any of the threads, and
+  // possibly twice for a pose.
   template <class Put>
   void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
                   std::span<const Pose> poses, std::span<const double> times,
