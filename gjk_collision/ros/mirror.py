@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from gjk_collision.msg import CollisionState, Snapshot
+from gjk_collision.msg import CollisionState, ReplyInfo, Snapshot
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -25,6 +25,7 @@ from rclpy.serialization import deserialize_message
 from .. import _core
 from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
 from ..errors import InputError
+from ..results import NearestResult
 from ..server import fields, questions
 from ..server.answers import (
     Answer,
@@ -92,12 +93,7 @@ class CollisionMirror:
     """
 
     def __init__(
-        self,
-        node: Node,
-        frame: str,
-        *,
-        server: str = "collision_server",
-        own_thread: bool = True,
+        self, node: Node, frame: str, *, server: str = "collision_server", own_thread: bool = True
     ) -> None:
         self.frame = frame
         self._lock = threading.Lock()
@@ -302,8 +298,7 @@ class CollisionMirror:
             ),
             PosesAnswer,
         )
-        common = asked.common(found.answer)
-        return poses_reply(common, found, len(rows), offsets, found.gradients)
+        return poses_reply(asked.common(found.answer), found, len(rows), offsets, found.gradients)
 
     def check_path(
         self,
@@ -389,14 +384,8 @@ class CollisionMirror:
         )
         return DistanceReply(
             **asked.common(found.answer),
-            ids=found.ids,
+            **{name: getattr(found, name) for name in NearestResult.__dataclass_fields__},
             sources=found.sources,
-            distances=found.distances,
-            lower_bounds=found.lower_bounds,
-            witness_shape=found.witness_shape,
-            witness_obstacle=found.witness_obstacle,
-            directions=found.directions,
-            statuses=found.statuses,
         )
 
     def collide(
@@ -584,19 +573,17 @@ class _Question:
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""
-        asked, data = self.asked, self.info
+        asked, data = self.asked, self.info or ReplyInfo()
         seconds = time.perf_counter() - self.begin
         info = {
-            "frame_id": "" if data is None else data.header.frame_id,
+            "frame_id": data.header.frame_id,
             "stamp_ns": self.at,
             "snapshot_id": asked.snapshot_id,
-            "oldest_data_stamp_ns": 0
-            if data is None
-            else fields.nanoseconds(data.oldest_data_stamp),
+            "oldest_data_stamp_ns": fields.nanoseconds(data.oldest_data_stamp),
             "footprint_age": asked.footprint_age,
             "max_obstacle_age": asked.max_obstacle_age,
-            "bad_sources": () if data is None else tuple(data.bad_sources),
-            "config_hash": 0 if data is None else data.config_hash,
+            "bad_sources": tuple(data.bad_sources),
+            "config_hash": data.config_hash,
             "compute_time": seconds,
             "footprint": asked.footprint,
         }

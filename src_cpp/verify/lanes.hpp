@@ -5,6 +5,8 @@
 // the truth before the present query sees the poses that they leave open.
 #pragma once
 
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,9 +125,11 @@ inline void check_lane_world(const LaneWorld& drawn, Report& report) {
   const auto required = [&](std::size_t part) {
     return obstacles.required(static_cast<std::size_t>(obstacles.owner(part)), view, world.margin);
   };
-  for (std::size_t next = 0; next < world.poses.size();) {
-    PoseGroup group(shape);
-    while (next < world.poses.size() && group.join(next, world.poses[next])) ++next;
+  std::vector<std::size_t> numbers(world.poses.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (std::size_t next = 0; next < numbers.size();) {
+    const PoseGroup group(shape, world.poses, std::span(numbers).subspan(next));
+    next += static_cast<std::size_t>(group.size());
     const bool is_usable = shape.is_usable() && group.is_in_range(obstacles.origin());
     PoseGroup::Answers answers;
     if (is_usable) {
