@@ -20,7 +20,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import Body
 
-from gjk_collision import Scene, Shape, closest, collide, distance, penetration
+from gjk_collision import Scene, Shape, closest, collide, collide_many, distance, penetration
 from gjk_collision.verdict import Status, Verdict
 
 COUNT = 60
@@ -268,6 +268,17 @@ def test_a_notch_that_underflows_is_not_convex() -> None:
     with pytest.raises(ValueError, match="1e-40"):
         Shape.concave(outline)
     assert len(Shape.hull(outline).parts[0]) == 4
+
+
+def test_a_tiny_coordinate_makes_a_gap_as_uncertain_as_a_pose_does() -> None:
+    """A point below a sliver: it is certain if each coordinate is 0 or above 1e-40 m."""
+    sliver = Shape.hull([(-1, 0), (1, 1e-16), (1, 2e-16), (-1, 1e-16)])
+    for x, is_certain in ((0.0, True), (1e-39, True), (1e-50, False)):
+        point = Shape.hull([(x, 0.5e-16 - 1e-20)])
+        assert collide(sliver, point) is not is_certain
+        assert (closest(sliver, point).lower_bound > 0.0) is is_certain
+        one, other = np.ravel(sliver.parts[0]), np.array([x, 0.5e-16 - 1e-20])
+        assert collide_many([0, 4], one, [0, 1], other) == [not is_certain]
 
 
 def test_no_vertex_is_lost_where_exact_arithmetic_underflows() -> None:
