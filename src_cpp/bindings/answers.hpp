@@ -58,7 +58,26 @@ class AnswerArrays {
     }
   }
 
-  Verdict verdict(py::ssize_t i) const noexcept { return static_cast<Verdict>(verdict_[i]); }
+  struct Summary {
+    Verdict worst = Verdict::unknown;  // if there is no answer
+    py::ssize_t first_invalid = -1;    // the first answer that is not FREE; -1: none
+  };
+  Summary summary() const noexcept {
+    Summary found;
+    unsigned seen = 0;  // bit v: verdict v
+    for (py::ssize_t i = verdicts.size() - 1; i >= 0; --i) {
+      seen |= 1U << verdict_[i];
+      found.first_invalid = is_free(static_cast<Verdict>(verdict_[i])) ? found.first_invalid : i;
+    }
+    int most = -1;
+    for (unsigned v = 0; v < 4; ++v) {
+      const auto verdict = static_cast<Verdict>(v);
+      if ((seen >> v & 1U) == 0 || severity(verdict) <= most) continue;
+      found.worst = verdict;
+      most = severity(verdict);
+    }
+    return found;
+  }
 
   static py::ssize_t rows(std::size_t count) noexcept { return static_cast<py::ssize_t>(count); }
 

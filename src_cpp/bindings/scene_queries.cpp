@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "answers.hpp"
@@ -48,19 +47,7 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
         },
         threads);
   }
-  unsigned seen = 0;  // bit v: verdict v
-  long first_invalid = -1;
-  for (py::ssize_t i = AnswerArrays::rows(count) - 1; i >= 0; --i) {
-    const Verdict verdict = arrays.verdict(i);
-    seen |= 1U << static_cast<unsigned>(verdict);
-    first_invalid = is_free(verdict) ? first_invalid : static_cast<long>(i);
-  }
-  std::optional<Verdict> worst;
-  for (unsigned v = 0; v < 4; ++v) {
-    const auto verdict = static_cast<Verdict>(v);
-    const bool is_seen = (seen >> v & 1U) != 0;
-    if (is_seen && (!worst || severity(verdict) > severity(*worst))) worst = verdict;
-  }
+  const AnswerArrays::Summary summary = arrays.summary();
   py::dict out;
   out["verdicts"] = arrays.verdicts;
   out["statuses"] = arrays.statuses;
@@ -69,8 +56,8 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   out["nearest"] = nearest;
   out["witnesses"] = arrays.witnesses;
   out["directions"] = arrays.directions;
-  out["worst"] = static_cast<int>(worst.value_or(Verdict::unknown));
-  out["first_invalid"] = first_invalid;  // -1: none
+  out["worst"] = static_cast<int>(summary.worst);
+  out["first_invalid"] = summary.first_invalid;
   return out;
 }
 

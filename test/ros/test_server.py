@@ -653,7 +653,9 @@ def test_burst_of_requests_is_answered_whole(bench: Bench) -> None:
     bench.call("check_poses", request)  # so that no later reply of this service is lost
     futures = [bench.clients["check_poses"].call_async(request) for _ in range(60)]
     bench.until(lambda: all(future.done() for future in futures), "all replies")
-    assert all(future.result().is_free for future in futures)
+    slow = Status.STALE_OBSTACLES, Status.TIME_BUDGET  # on a busy machine
+    replies = [future.result() for future in futures]
+    assert all(each.is_free or each.verdict.status in slow for each in replies)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
