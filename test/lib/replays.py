@@ -61,6 +61,9 @@ def with_requests(
     stamp = types["builtin_interfaces/msg/Time"]
     verdict = types["gjk_collision/msg/Verdict"]
     numbers = np.empty(0)
+    way = {"poses": np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), "times": numbers, "arcs": numbers}
+    if is_standing:
+        way = {"poses": np.zeros(3), "times": np.array([0.0, 0.1]), "arcs": np.zeros(2)}
     with BagWriter(path, storage) as writer:
         road = Road(writer)
         header = writer.header(*stamp_and_frame)
@@ -81,12 +84,8 @@ def with_requests(
                 which=np.empty(0, np.uint8),
             ),
             "CheckPath": types[service + "CheckPath_Request"](
-                header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
-                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="", arcs=numbers,
-            ) if not is_standing else types[service + "CheckPath_Request"](
-                header=header, poses=np.zeros(3), times=np.array([0.0, 0.1]),
-                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="",
-                arcs=np.zeros(2),
+                header=header, interpolation=interpolation, margin=0.0, tolerance=0.0,
+                footprint="", **way,
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](

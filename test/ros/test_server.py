@@ -647,15 +647,19 @@ def test_reset(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("N-2")
-def test_burst_of_requests_is_answered_whole(bench: Bench) -> None:
+def test_burst_of_requests_is_answered_whole(
+    start: Callable[..., tuple[Server, Bench]],
+) -> None:
+    # On a busy machine, the replies take long: neither the data nor the time may run out.
+    _, bench = start("patient", time_budget=10.0, **{"obstacles.timeout": 60.0})
+    bench.publish()
+    bench.until_status(*FREE)
     request = CheckPoses.Request(poses=doubles([50.0, 0, 0] * 100))
     request.header.frame_id = "odom"
     bench.call("check_poses", request)  # so that no later reply of this service is lost
     futures = [bench.clients["check_poses"].call_async(request) for _ in range(60)]
     bench.until(lambda: all(future.done() for future in futures), "all replies")
-    slow = Status.STALE_OBSTACLES, Status.TIME_BUDGET  # on a busy machine
-    replies = [future.result() for future in futures]
-    assert all(each.is_free or each.verdict.status in slow for each in replies)
+    assert all(future.result().is_free for future in futures)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
