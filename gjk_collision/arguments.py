@@ -180,6 +180,8 @@ def as_integers(
 
     The allowed shapes are as for `as_floats`.
     """
+    if isinstance(values, tuple) and not values:
+        return np.empty(0, dtype)
     array = _as_array(values, argument)
     if array.dtype.kind not in "iu" and array.size:
         rule = f"must be an array of integers (got {_kind(values, array)})"

@@ -38,6 +38,9 @@ __all__ = [
 
 Enum = TypeVar("Enum", Verdict, Status)
 
+_FREE, _SUCCESS = int(Verdict.FREE), int(Status.SUCCESS)  # numpy compares members slowly
+_NO_WITNESSES, _NO_INTEGERS = np.empty((0, 4)), np.empty(0, np.int64)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Info(Record):
@@ -274,19 +277,25 @@ def poses_reply(
     if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
         verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
         statuses = np.full(n, common["status"], np.uint16)
-    free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
-    common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
-    return PosesReply(
-        **common,
-        verdicts=verdicts,
-        statuses=statuses,
-        distances=numbers(reply.distances),
-        lower_bounds=numbers(reply.lower_bounds),
-        nearest_ids=numbers(reply.nearest_ids),
-        witnesses=numbers(() if reply.witnesses is None else reply.witnesses).reshape(-1, 4),
-        first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
-        group_first_invalid=_first_of_groups(free, offsets),
-        gradients=gradients,
+    free = (verdicts == _FREE) & (statuses == _SUCCESS)
+    first = int(free.argmin()) if n else 0
+    is_free = common["is_free"] and n > 0 and bool(free[first])
+    witnesses = reply.witnesses
+    return PosesReply._of(
+        common
+        | {
+            "is_free": is_free,
+            "verdicts": verdicts,
+            "statuses": statuses,
+            "distances": numbers(reply.distances),
+            "lower_bounds": numbers(reply.lower_bounds),
+            "nearest_ids": numbers(reply.nearest_ids),
+            "nearest_indices": _NO_INTEGERS,
+            "witnesses": _NO_WITNESSES if witnesses is None else numbers(witnesses).reshape(-1, 4),
+            "first_invalid_index": -1 if is_free else first,
+            "group_first_invalid": _first_of_groups(free, offsets),
+            "gradients": gradients,
+        }
     )
 
 
@@ -295,7 +304,7 @@ def _first_of_groups(
 ) -> NDArray[np.int64]:
     """Return the index in each group of the first pose that is not free; -1: all are free."""
     if offsets is None or len(offsets) < 2:
-        return np.empty(0, np.int64)
+        return _NO_INTEGERS
     first = np.zeros(len(offsets) - 1, np.int64)  # nothing is known of groups that are not valid
     if offsets[0] == 0 and offsets[-1] == len(free) and (np.diff(offsets) > 0).all():
         for g, (begin, end) in enumerate(pairwise(offsets.tolist())):

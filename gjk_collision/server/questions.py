@@ -9,6 +9,7 @@ contact is COLLISION, everything else is UNKNOWN.
 """
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -178,18 +179,24 @@ def check_poses(
     )  # fmt: skip
     verdicts, statuses, distances, lower_bounds, ids, indices, witnesses = arrays
     names = GradientResult.__dataclass_fields__
-    return PosesAnswer(
-        answer_of(answer),
-        verdicts=verdicts,
-        statuses=statuses,
-        distances=distances,
-        lower_bounds=lower_bounds,
-        nearest_ids=ids,
-        nearest_indices=indices,
-        witnesses=witnesses,
-        first_invalid_index=first_invalid,
-        group_first_invalid=groups,
-        gradients=derivatives and GradientResult(**dict(zip(names, derivatives, strict=True))),
+    worst = answer_of(answer)
+    return PosesAnswer._of(
+        {
+            "answer": worst,
+            "verdict": worst.verdict,
+            "is_free": worst.is_free,
+            "verdicts": verdicts,
+            "statuses": statuses,
+            "distances": distances,
+            "lower_bounds": lower_bounds,
+            "nearest_ids": ids,
+            "nearest_indices": indices,
+            "witnesses": witnesses,
+            "first_invalid_index": first_invalid,
+            "group_first_invalid": groups,
+            "gradients": derivatives
+            and GradientResult(**dict(zip(names, derivatives, strict=True))),
+        }
     )
 
 
@@ -374,7 +381,7 @@ def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
 def _one_pose(data: Data, pose: Pose, frame: Pose) -> tuple[_core.Snapshot, list[float], float]:
     """Return the data, the pose in the check frame, and its error [m]."""
     (core,) = cores = data.cores()
-    if not np.isfinite(pose).all():
+    if not all(map(isfinite, pose)):
         rule = f"must be finite (got {tuple(pose)})"
         raise InputError(Status.NON_FINITE, "pose", None, rule)
     poses, errors = place(cores, np.array([pose], dtype=np.float64), frame)
