@@ -88,13 +88,14 @@ def mutants_of(path: Path) -> list[Mutant]:
 
 def _first_lines(source: str) -> dict[str, int]:
     """Return the line of each function and method of a module, by mutmut's names."""
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
     lines = {}
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, functions):
             lines[f"x_{node.name}"] = node.lineno
         if isinstance(node, ast.ClassDef):
             for each in node.body:
-                if isinstance(each, ast.FunctionDef):
+                if isinstance(each, functions):
                     lines[f"xǁ{node.name}ǁ{each.name}"] = each.lineno
     return lines
 

@@ -11,7 +11,7 @@ import time
 from array import array
 from collections.abc import Sequence
 from math import cos, sin
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -19,7 +19,15 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestF
 from rclpy.executors import SingleThreadedExecutor
 
 from .. import _core
-from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
+from ..arguments import (
+    as_bool,
+    as_choice,
+    as_floats,
+    as_integer,
+    as_integers,
+    as_number,
+    as_vector,
+)
 from ..errors import InputError
 from ..scene import Mode, mode_number
 from ..server.calls import Calls
@@ -464,13 +472,12 @@ def selected_footprints(
     if not names:
         rule = 'must have at least one name (got none); "" is the default footprint'
         raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
-    given = np.empty(0, np.uint8) if which is None else np.asarray(which)
-    if given.dtype.kind not in "iu" or given.ndim != 1 or ((given < 0) | (given > 255)).any():
-        rule = "must be a list of indices in footprint"
-        raise InputError(Status.INVALID_INPUT, "which", None, rule)
-    return names, array("B", given.astype(np.uint8).tobytes())
+    given = as_integers(() if which is None else which, "which", np.uint8, 0)
+    return names, array("B", given.tobytes())
 
 
 def poses_mode(mode: str) -> int:
     """Return the number of a mode of CheckPoses."""
-    return _core.MODE_GRADIENT if mode == "gradient" else mode_number(mode)
+    names = (*get_args(Mode), "gradient")
+    is_gradient = as_choice(mode, names, "mode") == "gradient"
+    return _core.MODE_GRADIENT if is_gradient else mode_number(mode)

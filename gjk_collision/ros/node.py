@@ -53,6 +53,7 @@ from .quality import SERVICE_QOS
 from .received_transforms import ReceivedTransforms, find_transforms
 from .services import Services
 from .snapshots import SnapshotPublisher
+from .spinning import spin_once
 from .timers import steady_timer
 
 __all__ = ["CollisionServer", "main"]
@@ -431,7 +432,7 @@ def spin(node: CollisionServer) -> None:
     last_good = time.monotonic()
     while node.context.ok():
         with suppress(ExternalShutdownException):
-            error = _spin_once(executor)
+            error = spin_once(executor)
             if error is None:
                 last_good = time.monotonic()
             elif node.context.ok():
@@ -439,17 +440,9 @@ def spin(node: CollisionServer) -> None:
                     raise error
                 text = f"a callback failed: {error!r}"
                 node.get_logger().error(text, throttle_duration_sec=1.0)
+                if node.get_clock().ros_time_is_active:
+                    node.server.note_step_back(1)  # rclpy raises for a negative time on /clock
                 time.sleep(0.001)  # limit the processor load if every wait fails
-
-
-def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
-    try:
-        executor.spin_once()
-    except ExternalShutdownException:
-        raise
-    except Exception as error:
-        return error
-    return None
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -39,6 +39,7 @@ from .twist import Twist
 
 __all__ = [
     "Data",
+    "check_frame",
     "check_path",
     "check_poses",
     "check_shapes",
@@ -376,6 +377,20 @@ def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
         return Pose(*rows[segment].tolist())
     motion = Motion.path((0.0, 1.0), rows[segment : segment + 2])
     return Pose(*motion.at(fraction).tolist())
+
+
+def check_frame(pose: Pose) -> None:
+    """Check the pose of a frame in the check frame.
+
+    Raises
+    ------
+    InputError
+        NON_FINITE or COORD_RANGE.
+    """
+    try:
+        _core.check_batch(np.array(pose), _NO_FLOATS, 1)
+    except InputError as error:
+        raise InputError(error.status, "frame_pose", None, error.rule) from error
 
 
 def _one_pose(data: Data, pose: Pose, frame: Pose) -> tuple[_core.Snapshot, list[float], float]:

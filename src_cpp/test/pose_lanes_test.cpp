@@ -4,6 +4,7 @@
 // and batches have the results of single poses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -206,6 +207,80 @@ TEST(PoseLanes, batches_have_the_results_of_single_poses) {
       }
     }
   }
+}
+
+// The bits of a distance do not depend on the instruction set, the threads or the other poses.
+TEST(PoseLanes, distances_are_those_of_single_poses) {
+  constexpr double kNear = 1e-9;  // m
+  std::mt19937_64 random(20261129);
+  const simd::Isa usual = simd::isa;
+  for (const Vec2 origin : {Vec2{}, Vec2{5e5, 5e6}}) {
+    Batch batch = trajectories(random, false, origin);
+    batch.poses[3].yaw = 0.0;  // exact: not in lanes
+    std::vector<std::size_t> order(batch.poses.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    Batch shuffled = batch;
+    for (std::size_t n = 0; n < order.size(); ++n) shuffled.poses[n] = batch.poses[order[n]];
+    for (const double margin : {0.0, 0.1}) {
+      const CheckOptions options{.margin = margin, .mode = Mode::distance};
+      const std::vector<PoseResult> first = batch.check(options);
+      Scene::Ego ego(batch.robot);
+      for (std::size_t n = 0; n < first.size(); ++n) {
+        const PoseResult alone = batch.scene.check(ego, batch.poses[n], options);
+        ASSERT_EQ(first[n].verdict, alone.verdict) << n;
+        ASSERT_EQ(first[n].status, alone.status) << n;
+        ASSERT_NEAR(first[n].distance, alone.distance, kNear) << n;
+        ASSERT_NEAR(first[n].lower_bound, alone.lower_bound, kNear) << n;
+        ASSERT_LE(first[n].lower_bound, first[n].distance) << n;
+        if (n == 3) ASSERT_EQ(first[n].distance, alone.distance);
+      }
+      const auto expect_bits = [&first](const std::vector<PoseResult>& found, const auto& at) {
+        for (std::size_t n = 0; n < found.size(); ++n) {
+          ASSERT_EQ(found[n].distance, first[at(n)].distance) << n;
+          ASSERT_EQ(found[n].lower_bound, first[at(n)].lower_bound) << n;
+          ASSERT_EQ(found[n].nearest, first[at(n)].nearest) << n;
+        }
+      };
+      const auto same = [](std::size_t n) { return n; };
+      for (const simd::Isa set : verify::available_isas()) {
+        simd::isa = set;
+        for (const unsigned threads : {1U, 2U}) expect_bits(batch.check(options, threads), same);
+        expect_bits(shuffled.check(options), [&order](std::size_t n) { return order[n]; });
+      }
+      simd::isa = usual;
+    }
+  }
+}
+
+// Parallel edges have several nearest points, points have no edges, and at contact a sign is not
+// sure.
+TEST(PoseLanes, distances_of_special_pairs) {
+  const Shape robot = box(0.5, 0.25);
+  const Shape point = polygon({{0.0, 0.0}}, 0.25);
+  const double right = std::acos(-1.0) / 2.0;
+  Scene scene;
+  scene.add(box(0.5, 0.5), {3.0, 0.0, right});
+  scene.add(polygon({{0.0, 0.0}}, 0.5), {0.0, 4.0, 0.0});
+  scene.build();
+  const auto distance_at = [&scene](const Shape& shape, const Pose& pose) {
+    PoseResult result;
+    scene.check(shape, {&pose, 1}, {}, {.mode = Mode::distance}, {&result, 1});
+    EXPECT_EQ(result.status, Status::success);
+    EXPECT_LE(result.lower_bound, result.distance);
+    EXPECT_GE(result.lower_bound, result.distance - 1e-12);
+    EXPECT_EQ(is_free(result.verdict), result.lower_bound > 0.0);
+    return result.distance;
+  };
+  EXPECT_NEAR(distance_at(robot, {1.0, 0.0, right}), 1.25, 1e-12);
+  EXPECT_NEAR(distance_at(robot, {1.0, 0.9, right}), 1.25, 1e-12);
+  EXPECT_NEAR(distance_at(robot, {2.25, 0.0, right}), 0.0, 1e-12);
+  EXPECT_NEAR(distance_at(robot, {2.5, 0.0, right}), -0.25, 1e-12);
+  EXPECT_NEAR(distance_at(robot, {3.0, 0.0, right}), -0.75, 1e-12);
+  EXPECT_NEAR(distance_at(point, {0.0, 3.0, 0.1}), 0.25, 1e-12);
+  EXPECT_NEAR(distance_at(point, {0.0, 3.5, 0.1}), -0.25, 1e-12);
+  EXPECT_NEAR(distance_at(point, {0.0, 4.0, 0.1}), -0.75, 1e-12);
+  EXPECT_NEAR(distance_at(point, {3.0, 0.0, 0.1}), -0.75, 1e-12);
 }
 
 TEST(PoseLanes, see_each_pose_with_its_own_shape) {

@@ -5,6 +5,7 @@
 // the truth before the present query sees the poses that they leave open.
 #pragma once
 
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string>
@@ -179,6 +180,28 @@ inline void check_lane_world(const LaneWorld& drawn, Report& report) {
         fail("falsely FREE", i);
       }
     }
+  }
+
+  // distances
+  const CheckOptions options{.margin = world.margin, .mode = Mode::distance};
+  std::vector<PoseResult> together(world.poses.size());
+  scene.check(world.ego.shape, world.poses, {}, options, together);
+  Scene::Ego ego(world.ego.shape);
+  for (std::size_t i = 0; i < world.poses.size(); ++i) {
+    constexpr double kNear = 1e-8;  // m. Coordinates are up to 1e7 m
+    const PoseResult alone = scene.check(ego, world.poses[i], options);
+    const PoseResult& found = together[i];
+    if (found.verdict != alone.verdict || found.status != alone.status) {
+      fail("distances change the verdict", i);
+    }
+    if (std::isnan(found.distance) != std::isnan(alone.distance) ||
+        std::fabs(found.distance - alone.distance) > kNear) {
+      fail("another distance", i);
+    }
+    if (alone.lower_bound - found.lower_bound > kNear) fail("a smaller lower bound", i);
+    if (std::isnan(found.distance)) continue;
+    if (truths[i].compare(found.lower_bound) < 0) fail("lower bound above the truth", i);
+    if (truths[i].compare(found.distance) > 0) fail("distance below the truth", i);
   }
 }
 

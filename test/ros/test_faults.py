@@ -12,6 +12,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
@@ -39,6 +41,7 @@ from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.ros import services
+from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server import exchange, questions, requests, world
 from gjk_collision.server.frames import Pose
@@ -423,6 +426,34 @@ def test_clock_that_steps_back_and_forth_between_two_readings() -> None:
         assert said(bench.collide()) == (Verdict.UNKNOWN, Status.CLOCK_JUMP)
         bench.publish(seen)
         bench.until_status(*FREE)
+
+
+@pytest.mark.requirement("D-8")
+def test_a_negative_time_on_the_clock_is_a_step_back(start: Start) -> None:
+    """rclpy raises for it. Neither the node nor a mirror ends."""
+    _, bench = start("negative", use_sim_time=True, **{"obstacles.timeout": 60.0})
+    publisher = bench.node.create_publisher(Clock, "/clock", 10)
+    ticks = count()
+    time = [Parameter("use_sim_time", value=True)]
+    planner = rclpy.create_node("planner", context=bench.context, parameter_overrides=time)
+    mirror = CollisionMirror(planner, "odom", server="/negative")
+
+    def seen() -> ObstacleArray:
+        message = bench.array()
+        second, tick = divmod(next(ticks), 50)
+        message.header.stamp = Time(sec=100 + second, nanosec=20_000_000 * tick)
+        publisher.publish(Clock(clock=message.header.stamp))
+        return message
+
+    for _ in range(2):
+        bench.publish(seen)
+        bench.until_status(*FREE)
+        bench.until(lambda: mirror.fault() is None, "a mirror that is complete")
+        bench.stop_publishing()
+        publisher.publish(Clock(clock=Time(sec=-1)))
+        bench.until_status(Verdict.UNKNOWN, Status.CLOCK_JUMP)
+        bench.until(lambda: not mirror.collide((50.0, 0.0, 0.0)).is_free, "a mirror that knows it")
+    mirror.close()
 
 
 @pytest.mark.requirement("N-3")

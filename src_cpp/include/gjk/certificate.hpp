@@ -54,6 +54,12 @@ class Certificate {
   static Certificate along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
     return at_least(exact::surfaces_apart(p, q, exact::gap_along(p, q, n, from)));
   }
+  // The same from the extents of p along n and of q along -n; see exact::gap_of().
+  template <class P, class Q>
+  static Certificate along(const P& p, const Q& q, const Span& of_p, const Span& of_q,
+                           Vec2 n) noexcept {
+    return at_least(exact::surfaces_apart(p, q, exact::gap_of(of_p, of_q, n)));
+  }
 
   // Tests a supporting line of P - Q: w is the support vertex in direction -d, and `along` = d.w.
   // All of P - Q is farther from the origin than the reach if d.w exceeds reach * |d| by more than

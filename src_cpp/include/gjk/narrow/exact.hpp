@@ -232,19 +232,17 @@ Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   }
 }
 
-// Lower bound (m) on the gap between the polygons p and q along n, a vector of any length. It is
-// computed over all vertices of both, so it holds for any n and any vertices: in any order, convex
-// or not, distinct or not. Negative if they overlap along n; its magnitude then bounds the depth.
+// Lower bound (m) on the gap between the polygons p and q along n, a vector of any length, from the
+// extents of p along n and of q along -n. They are computed over all vertices, so it holds for any
+// n and any vertices: in any order, convex or not, distinct or not. Negative if they overlap along
+// n; its magnitude then bounds the depth.
 //
-// Vertices are taken relative to `from`, a point near the contact. So the differences are small
-// even if the coordinates are large. Proof of the bound: exact.dot_product.gappa,
+// Both extents are relative to the same point. If it is near, the differences are small even if the
+// coordinates are large. Proof of the bound: exact.dot_product.gappa,
 // exact.unit_length.gappa, exact.gap_factor.gappa and exact.gap_along.gappa. The
 // underflow of a product loses less than 2^-1074, which 2^-1000 covers.
-template <class P, class Q>
-double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
+inline double gap_of(const Span& of_p, const Span& of_q, Vec2 n) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  const Span of_p = span_along(p, n, from);
-  const Span of_q = span_along(q, -n, from);
   const double square = dot(n, n);
   const double gap = -of_q.most - of_p.most;
   const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
@@ -255,6 +253,11 @@ double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   // Rejects NaN too.
   return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
                                                                                         : kNothing;
+}
+// The same, `from` being a point near the contact.
+template <class P, class Q>
+double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
+  return gap_of(span_along(p, n, from), span_along(q, -n, from), n);
 }
 
 // Gap along the direction of a pair.

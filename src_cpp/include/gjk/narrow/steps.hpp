@@ -22,7 +22,7 @@ enum class Step {
   overlap,         // overlap test before all vertices are placed
   contact,         // bounds at the contact, before all pairs of features
   ahead,           // tree search for several poses of a scene query together
-  lanes,           // several poses of a scene query against one part, in single precision
+  lanes,           // several poses of a scene query against one part together
   gjk,
   exact,
 };

@@ -22,6 +22,7 @@
 #include "gjk/narrow/steps.hpp"
 #include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/distance_groups.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/pose_groups.hpp"
 #include "gjk/scene/time_groups.hpp"
@@ -124,7 +125,10 @@ class Batch {
           }
         }
         if (times_.empty() && can_use_lanes(Obstacles::at_rest())) {
-          count = check_in_lanes(egos, std::span(chosen).first(count), Obstacles::at_rest());
+          const auto of_round = std::span(chosen).first(count);
+          count = options_.mode == Mode::collide
+                      ? check_in_lanes(egos, of_round, Obstacles::at_rest())
+                      : measure_in_lanes(egos, of_round);
         }
         check_some(egos, std::span(chosen).first(count), Obstacles::at_rest());
       };
@@ -149,7 +153,7 @@ class Batch {
 
     // The ego for pose n, which is number i of those searched together.
     Ego& at(std::size_t n, std::size_t i) {
-      const std::size_t shape = batch_.which_.empty() ? 0 : batch_.which_[n];
+      const std::size_t shape = number(n);
       if (of_[shape].empty()) {
         of_[shape].assign(batch_.looks_ahead_ ? kAhead : 1, Ego(*batch_.shapes_[shape]));
       }
@@ -157,17 +161,28 @@ class Batch {
     }
     // The ego in lanes for pose n.
     const LaneShape& in_lanes(std::size_t n) {
-      const std::size_t shape = batch_.which_.empty() ? 0 : batch_.which_[n];
+      const std::size_t shape = number(n);
       if (in_lanes_[shape] == nullptr) {
         in_lanes_[shape] = std::make_unique<LaneShape>(*batch_.shapes_[shape]);
       }
       return *in_lanes_[shape];
     }
+    // The shape for pose n.
+    const Shape& shape(std::size_t n) const noexcept { return *batch_.shapes_[number(n)]; }
+    DistanceGroup& distances() {
+      if (distances_ == nullptr) distances_ = std::make_unique<DistanceGroup>();
+      return *distances_;
+    }
 
    private:
+    std::size_t number(std::size_t n) const noexcept {
+      return batch_.which_.empty() ? 0 : batch_.which_[n];
+    }
+
     const Batch& batch_;
     std::vector<std::vector<Ego>> of_;                  // by shape; empty until it is used
     std::vector<std::unique_ptr<LaneShape>> in_lanes_;  // by shape; null until it is used
+    std::unique_ptr<DistanceGroup> distances_;
   };
 
   bool is_stopped(std::size_t n) const noexcept {
@@ -235,10 +250,14 @@ class Batch {
 
   // Whether lanes may decide poses of this view: nothing leads to UNKNOWN, and there is no region.
   bool can_use_lanes(const Obstacles::View& view) const noexcept {
-    return detail::takes(detail::Step::lanes) && looks_ahead_ && scene_.region() == nullptr &&
-           options_.margin >= 0.0 && options_.margin <= kMaxCoordinate &&
-           obstacles_.shapeless() < 0 && obstacles_.unknown_in(view) < 0 &&
-           obstacles_.can_require(view, options_.margin);
+    return detail::takes(detail::Step::lanes) && scene_.region() == nullptr &&
+           (looks_ahead_ || can_measure_in_lanes()) && options_.margin >= 0.0 &&
+           options_.margin <= kMaxCoordinate && obstacles_.shapeless() < 0 &&
+           obstacles_.unknown_in(view) < 0 && obstacles_.can_require(view, options_.margin);
+  }
+
+  bool can_measure_in_lanes() const noexcept {
+    return options_.mode == Mode::distance && obstacles_.most_vertices() <= LaneOutline::kMost;
   }
 
   // Decides poses in groups of neighbours, with the obstacles at rest or in a slice. Moves the
@@ -291,6 +310,52 @@ class Batch {
                         open);
         }
         first += together;
+      }
+    }
+    return open;
+  }
+
+  // Mode distance, with the obstacles at rest. Moves the poses that it leaves open to the front of
+  // `chosen`, and returns their number.
+  std::size_t measure_in_lanes(Egos& egos, std::span<std::size_t> chosen) {
+    const auto required = [&](std::size_t k) noexcept {
+      return scene_.required_to(k, Obstacles::at_rest(), options_.margin);
+    };
+    DistanceGroup& distances = egos.distances();
+    std::size_t open = 0;
+    for (std::size_t next = 0; next < chosen.size();) {
+      const LaneShape& ego = egos.in_lanes(chosen[next]);
+      const Shape& shape = egos.shape(chosen[next]);
+      const PoseGroup group(ego, poses_, of_same_ego(egos, chosen.subspan(next)));
+      const auto size = static_cast<std::size_t>(group.size());
+      if (size == 0 || !ego.is_usable() || !group.is_in_range(obstacles_.origin())) {
+        const std::size_t end = next + std::max<std::size_t>(size, 1);
+        while (next < end) chosen[open++] = chosen[next++];
+        continue;
+      }
+      next += size;
+      if (is_stopped(group)) continue;
+      const auto& answers = distances.compare(group, shape, obstacles_, options_.margin, required);
+      for (int k = 0; k < group.size(); ++k) {
+        const DistanceGroup::Answer& answer = answers[static_cast<std::size_t>(k)];
+        const std::size_t n = group.number(k);
+        if (!answer.decision || answer.decision->verdict() == Verdict::unknown) {
+          chosen[open++] = n;
+          continue;
+        }
+        PoseResult result;
+        result.verdict = answer.decision->verdict();
+        result.status = answer.decision->status();
+        result.distance = answer.distance;
+        result.lower_bound = answer.decision->lower();
+        const bool is_near = answer.pair != kNone;
+        const auto parts = static_cast<std::size_t>(shape.parts());
+        if (is_near) result.nearest = obstacles_.owner(answer.pair / parts);
+        check_free(result.verdict, result.status, result.lower_bound, options_.margin);
+        if (!hints_.empty()) {
+          hints_[n].store(is_near ? answer.pair / parts : kNone, std::memory_order_relaxed);
+        }
+        finish(n, result);
       }
     }
     return open;
@@ -357,7 +422,7 @@ class Batch {
   void check_some(Egos& egos, std::span<const std::size_t> chosen, Obstacles::View view) {
     const bool has_view = times_.empty() || view.slice != nullptr;
     const bool looks_ahead = has_view && looks_ahead_;
-    const bool use_lanes = view.slice != nullptr && can_use_lanes(view);
+    const bool use_lanes = looks_ahead && view.slice != nullptr && can_use_lanes(view);
     std::array<Ahead, kAhead> ahead;
     Bvh::Hits hits;
     const auto check_one = [&](std::size_t n, Ego& ego, const Ahead& known, std::size_t hint) {

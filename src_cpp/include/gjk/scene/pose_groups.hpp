@@ -75,13 +75,14 @@ class PoseGroup {
     return largest(at) <= 0x1p+26 * ego_->reach() &&
            largest(at - origin) <= 0x1p+20 * ego_->reach();
   }
-  // Contains the ego at all poses, and what is within `range` (m), relative to the obstacles'
-  // origin. 2^-24 of the reach are more than the rounding errors and undecided() of the placed ego.
+  // Contains the ego at all poses, relative to the obstacles' origin. 2^-24 of the reach are more
+  // than the rounding errors and undecided() of the placed ego.
+  Box bounds(Vec2 origin) const noexcept { return grown(origin, 0.0); }
+  // The same, and what is within `range` (m).
   FloatBox around(Vec2 origin, double range) const noexcept {
-    const Box relative{box_.low - origin, box_.high - origin};
-    return FloatBox::around(
-        relative.grown(ego_->reach() * (1.0 + 0x1p-24) + undecided_margin(range)));
+    return FloatBox::around(grown(origin, undecided_margin(range)));
   }
+  const Pose& pose(int k) const noexcept { return poses_[number(k)]; }
 
   // What is known of the poses. Bit k: of pose k.
   struct Answers {
@@ -142,7 +143,10 @@ class PoseGroup {
   }
 
  private:
-  const Pose& pose(int k) const noexcept { return poses_[number(k)]; }
+  Box grown(Vec2 origin, double by) const noexcept {
+    const Box relative{box_.low - origin, box_.high - origin};
+    return relative.grown(ego_->reach() * (1.0 + 0x1p-24) + by);
+  }
   Vec2 position(int k) const noexcept { return {pose(k).x, pose(k).y}; }
 
   const LaneShape* ego_ = nullptr;

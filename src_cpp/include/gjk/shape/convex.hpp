@@ -168,7 +168,8 @@ struct Convex {
 
 // Two shapes are certainly FREE in every query if their distance exceeds undecided_margin() plus
 // undecided() of both (m). At a smaller distance, rounding may lead to MARGIN or COLLISION.
-inline double undecided(const Convex& shape) noexcept {
+template <class P>
+double undecided(const P& shape) noexcept {
   return 16.0 * shape.error + 64.0 * kUnitRoundoff * (shape.extent + shape.radius);
 }
 inline double undecided_margin(double margin) noexcept {
