@@ -156,11 +156,6 @@ class Snapshot:
         """`footprint_names`, separated by ", "."""
         return ", ".join(self.footprint_names)
 
-    @property
-    def footprint_fault(self) -> Fault:
-        """The reason for an answer UNKNOWN if the footprint is not known."""
-        return self.fault or Fault(Status.NO_FOOTPRINT, "the footprint is not known")
-
     def chosen(self, name: str, field: str = "footprint", index: int | None = None) -> "Snapshot":
         """Return a copy with the footprint of this name.
 

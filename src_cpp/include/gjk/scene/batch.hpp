@@ -339,15 +339,15 @@ class Batch {
       for (int k = 0; k < group.size(); ++k) {
         const DistanceGroup::Answer& answer = answers[static_cast<std::size_t>(k)];
         const std::size_t n = group.number(k);
-        if (!answer.decision || answer.decision->verdict() == Verdict::unknown) {
+        if (!answer.is_known || answer.decision.verdict() == Verdict::unknown) {
           chosen[open++] = n;
           continue;
         }
         PoseResult result;
-        result.verdict = answer.decision->verdict();
-        result.status = answer.decision->status();
+        result.verdict = answer.decision.verdict();
+        result.status = answer.decision.status();
         result.distance = answer.distance;
-        result.lower_bound = answer.decision->lower();
+        result.lower_bound = answer.decision.lower();
         const bool is_near = answer.pair != kNone;
         const auto parts = static_cast<std::size_t>(shape.parts());
         if (is_near) result.nearest = obstacles_.owner(answer.pair / parts);

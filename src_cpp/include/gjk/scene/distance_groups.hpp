@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "gjk/certificate.hpp"
@@ -33,9 +32,9 @@ namespace gjk {
 // than LaneOutline::kMost vertices.
 class DistanceGroup {
  public:
-  // What is known of one pose. If `decision` is empty, its distance is not known.
   struct Answer {
-    std::optional<Decision> decision;
+    bool is_known = false;  // else the distance at this pose is not known
+    Decision decision{0.0};
     double distance = std::numeric_limits<double>::infinity();   // m
     std::size_t pair = std::numeric_limits<std::size_t>::max();  // part times parts of the ego
   };
@@ -53,7 +52,7 @@ class DistanceGroup {
     const auto limit = [&]() noexcept {
       double most = range;
       for (int k = 0; k < group.size(); ++k) {
-        if (answer(k).decision) most = larger(most, limit_of(k));
+        if (answer(k).is_known) most = larger(most, limit_of(k));
       }
       return most;
     };
@@ -63,7 +62,7 @@ class DistanceGroup {
           return limit();
         });
     for (int k = 0; k < group.size(); ++k) {
-      if (answer(k).decision) answer(k).decision->take(Certificate::exhausted(search, limit_of(k)));
+      if (answer(k).is_known) answer(k).decision.take(Certificate::exhausted(search, limit_of(k)));
     }
     return answers_;
   }
@@ -106,7 +105,8 @@ class DistanceGroup {
         placed.error = larger(error, kMinExactCoordinate);  // a coordinate may be tiny
         placed.box = box_at(local, at);
       }
-      if (is_usable) answer(lane).decision.emplace(margin);
+      answer(lane).is_known = is_usable;
+      answer(lane).decision = Decision(margin);
     }
     for (int i = 0; i < ego.parts(); ++i) {
       simd::on_widest([&](auto set) noexcept {
@@ -127,12 +127,12 @@ class DistanceGroup {
       std::array<Certificate, kDistanceLanes> boxes;
       unsigned open = 0;
       for (int k = 0; k < group.size(); ++k) {
-        if (!answer(k).decision) continue;
+        if (!answer(k).is_known) continue;
         const Placed& p = part(i).at[static_cast<std::size_t>(k)];
         Certificate& apart = boxes[static_cast<std::size_t>(k)];
         apart = Certificate::boxes(p.box, q.box(), q.beyond_box());
         if (apart.lower() > answer(k).distance && apart.proves(certain(p, q, required))) {
-          answer(k).decision->take(apart, required);
+          answer(k).decision.take(apart, required);
         } else {
           open |= 1U << k;
         }
@@ -170,14 +170,15 @@ class DistanceGroup {
     const double distance = detail::surface_bounds(p, q, {found.upper, found.upper}).upper;
     const double tolerance = found.tolerance + certain(p, q, 0.0);
     if (found.is_contact || !(distance - along.lower() <= tolerance)) {
-      return answer.decision.reset();
+      answer.is_known = false;
+      return;
     }
     const Certificate bound = stronger(along, boxes);
     if (bound.proves(certain(p, q, required))) {
-      answer.decision->take(bound, required);
+      answer.decision.take(bound, required);
     } else {
       const bool is_hit = distance < -certain(p, q, 0.0);
-      answer.decision->take(is_hit ? Verdict::collision : classify(), bound, required);
+      answer.decision.take(is_hit ? Verdict::collision : classify(), bound, required);
     }
     if (distance < answer.distance || (distance == answer.distance && pair < answer.pair)) {
       answer.distance = distance;
