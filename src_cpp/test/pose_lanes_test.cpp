@@ -233,7 +233,9 @@ TEST(PoseLanes, distances_are_those_of_single_poses) {
         ASSERT_NEAR(first[n].distance, alone.distance, kNear) << n;
         ASSERT_NEAR(first[n].lower_bound, alone.lower_bound, kNear) << n;
         ASSERT_LE(first[n].lower_bound, first[n].distance) << n;
-        if (n == 3) ASSERT_EQ(first[n].distance, alone.distance);
+        if (n == 3) {
+          ASSERT_EQ(first[n].distance, alone.distance);
+        }
       }
       const auto expect_bits = [&first](const std::vector<PoseResult>& found, const auto& at) {
         for (std::size_t n = 0; n < found.size(); ++n) {
@@ -250,6 +252,44 @@ TEST(PoseLanes, distances_are_those_of_single_poses) {
       }
       simd::isa = usual;
     }
+  }
+}
+
+// A wall that is parallel to the vehicle is left to the query of one pose, with other rounding
+// errors. It matters only to the poses to which it is nearest.
+TEST(PoseLanes, distances_do_not_depend_on_neighbours) {
+  std::mt19937_64 random(20261130);
+  constexpr double kYaw = 0.3;
+  const Vec2 across{-std::sin(kYaw), std::cos(kYaw)};
+  Batch batch;
+  batch.robot = box(2.0, 1.0);
+  for (const double away : {-7.0, -6.0, 6.0, 7.0}) {
+    batch.scene.add(box(20.0, 0.1), {away * across.x, away * across.y, kYaw});
+  }
+  for (int k = 0; k < 12; ++k) {
+    const Shape shape = polygon({{1.21, 0.47}, {0.9, 2.98}, {-1.16, 1.31}});
+    batch.scene.add(shape, {real(random, -8.0, 8.0), real(random, -8.0, 8.0), 0.0});
+  }
+  batch.scene.build();
+  for (int n = 0; n < 3000; ++n) {
+    batch.poses.push_back({real(random, -5.0, 5.0), real(random, -5.0, 5.0), kYaw});
+  }
+  CheckOptions options{.mode = Mode::distance};
+  const std::vector<PoseResult> together = batch.check(options);
+  for (std::size_t n = 0; n < batch.poses.size(); ++n) {
+    PoseResult alone;
+    batch.scene.check(batch.robot, {&batch.poses[n], 1}, {}, options, {&alone, 1});
+    ASSERT_EQ(together[n].distance, alone.distance) << n;
+    ASSERT_EQ(together[n].lower_bound, alone.lower_bound) << n;
+    ASSERT_EQ(together[n].nearest, alone.nearest) << n;
+  }
+  options.stop_at_first = true;
+  options.trajectory = 11;
+  const std::vector<PoseResult> stopped = batch.check(options, 2);
+  for (std::size_t n = 0; n < stopped.size(); ++n) {
+    if (stopped[n].status == Status::undefined) continue;  // behind the stop
+    ASSERT_EQ(stopped[n].distance, together[n].distance) << n;
+    ASSERT_EQ(stopped[n].nearest, together[n].nearest) << n;
   }
 }
 

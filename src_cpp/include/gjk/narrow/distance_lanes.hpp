@@ -72,7 +72,7 @@ struct OutlineDistance {
     const double distance = lanes.gap[k] > 0.0 ? std::sqrt(lanes.squared[k]) : lanes.gap[k];
     // The rounding errors are below 24 u size, as in bounds_by_enumeration().
     upper = distance + 24.0 * kUnitRoundoff * size + 8.0 * kUnitRoundoff * std::fabs(distance);
-    tolerance = 0x1p-40 * size;
+    tolerance = 0x1p-45 * size;
     is_contact = !(std::fabs(distance) > 0x1p-24 * size);
   }
 };

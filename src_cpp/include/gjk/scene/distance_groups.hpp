@@ -29,12 +29,14 @@
 namespace gjk {
 
 // The signed distances of a group of poses to the obstacles at rest, whose parts must not have more
-// than LaneOutline::kMost vertices.
+// than LaneOutline::kMost vertices. An answer does not depend on the other poses of the group.
 class DistanceGroup {
  public:
   struct Answer {
     bool is_known = false;  // else the distance at this pose is not known
     Decision decision{0.0};
+    // m. Lower bound of the distance of all pairs whose distance is not known; NaN: there is none.
+    double unsure = std::numeric_limits<double>::quiet_NaN();
     double distance = std::numeric_limits<double>::infinity();   // m
     std::size_t pair = std::numeric_limits<std::size_t>::max();  // part times parts of the ego
   };
@@ -62,7 +64,9 @@ class DistanceGroup {
           return limit();
         });
     for (int k = 0; k < group.size(); ++k) {
-      if (answer(k).is_known) answer(k).decision.take(Certificate::exhausted(search, limit_of(k)));
+      answer(k).decision.take(Certificate::exhausted(search, limit_of(k)));
+      // Such pairs that only other poses of the group need have no effect.
+      answer(k).is_known &= !(answer(k).unsure <= answer(k).distance);
     }
     return answers_;
   }
@@ -167,14 +171,17 @@ class DistanceGroup {
                    const Certificate& boxes, std::size_t pair, Answer& answer,
                    const Classify& classify) noexcept {
     const Certificate along = Certificate::along(p, q, found.of_p, found.of_q, found.towards);
+    const Certificate bound = stronger(along, boxes);
+    const bool is_clear = bound.proves(certain(p, q, required));
     const double distance = detail::surface_bounds(p, q, {found.upper, found.upper}).upper;
     const double tolerance = found.tolerance + certain(p, q, 0.0);
     if (found.is_contact || !(distance - along.lower() <= tolerance)) {
-      answer.is_known = false;
+      answer.unsure = std::fmin(answer.unsure, bound.lower());
+      answer.is_known &= is_clear;
+      answer.decision.take(bound, required);
       return;
     }
-    const Certificate bound = stronger(along, boxes);
-    if (bound.proves(certain(p, q, required))) {
+    if (is_clear) {
       answer.decision.take(bound, required);
     } else {
       const bool is_hit = distance < -certain(p, q, 0.0);
