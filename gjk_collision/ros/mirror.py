@@ -171,7 +171,7 @@ class CollisionMirror:
         except Exception as error:
             content = self._mirror.unusable(repr(error))
         if content.error:
-            self._log_error("~/snapshot", content.error)
+            self._log_error("~/snapshot: the message cannot be used", content.error)
         with self._changed:
             now, steady = self._times()
             if self._mirror.receive_snapshot(
@@ -185,7 +185,7 @@ class CollisionMirror:
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
-            self._log_error("~/state", repr(error))
+            self._log_error("~/state: the message cannot be used", repr(error))
             return
         with self._changed:
             now, steady = self._times()
