@@ -104,8 +104,7 @@ class DistanceGroup {
         placed.radius = local.radius;
         placed.extent = placed_extent(local, at);
         is_usable &= placed.extent <= kMaxCoordinate;
-        const double error =
-            (local.error + at.error(local.extent) + at.t_error) * (1.0 + 4.0 * kUnitRoundoff);
+        const double error = placed_error(local, at, at.error(local.extent));
         placed.error = larger(error, kMinExactCoordinate);  // a coordinate may be tiny
         placed.box = box_at(local, at);
       }

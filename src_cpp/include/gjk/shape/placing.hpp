@@ -30,6 +30,11 @@ struct PlacingOf;
 
 namespace gjk {
 
+// m. Error of the vertices at a pose, of which `rounding` (m) is that of placing them.
+inline double placed_error(const Convex& local, const Transform& at, double rounding) noexcept {
+  return (local.error + rounding + at.t_error) * (1.0 + 4.0 * kUnitRoundoff);
+}
+
 // Places the vertices of `local` in x and y. placed.error bounds their distance from the true
 // positions; it is local.error if nothing was rounded. A placed outline need not be convex.
 inline void place(const Convex& local, const Transform& at, double* x, double* y,
@@ -67,7 +72,7 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
     }
     if (is_known) placed.find_extremes();
   }
-  placed.error = (local.error + rounding + at.t_error) * (1.0 + 4.0 * kUnitRoundoff);
+  placed.error = placed_error(local, at, rounding);
   if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
     placed.error = kMinExactCoordinate;
   }
