@@ -24,6 +24,7 @@ for path in Path(sys.prefix, "share").glob("*/cmake/*__rosidl_generator_pyExport
     for pattern, folder in REPAIRS:
         text = pattern.sub(lambda _, folder=folder: folder, text)
     if text != before:
+        path.unlink()  # it may be a hard link to the cache of uv, and so to other environments
         path.write_text(text)
         repaired += 1
 print(f"repaired {repaired} CMake files")
