@@ -74,6 +74,8 @@ __all__ = [
 MAX_OUTSTANDING = 64
 LONGEST = 86400.0  # s: maximum of a time limit
 
+_MODES = {mode: mode_number(mode) for mode in get_args(Mode)} | {"gradient": _core.MODE_GRADIENT}
+
 
 class CollisionClient:
     """Client of one collision server.
@@ -478,6 +480,4 @@ def selected_footprints(
 
 def poses_mode(mode: str) -> int:
     """Return the number of a mode of CheckPoses."""
-    names = (*get_args(Mode), "gradient")
-    is_gradient = as_choice(mode, names, "mode") == "gradient"
-    return _core.MODE_GRADIENT if is_gradient else mode_number(mode)
+    return _MODES[as_choice(mode, tuple(_MODES), "mode")]

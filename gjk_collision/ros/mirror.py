@@ -51,6 +51,7 @@ from .replies import (
     NearestFreeReply,
     PathReply,
     PosesReply,
+    data_fields,
     gradient_reply,
     nearest_free_reply,
     path_reply,
@@ -100,7 +101,7 @@ class CollisionMirror:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._mirror = _core.Mirror()
-        self._info: Any = None  # of the snapshot in use
+        self._info = data_fields(ReplyInfo())  # of the snapshot in use
         self._pauses = Pauses(steady_time())
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -177,7 +178,7 @@ class CollisionMirror:
             if self._mirror.receive_snapshot(
                 content=content, now=now, steady=steady, earliest=earliest
             ):
-                self._info = message.info
+                self._info = data_fields(message.info)
             self._changed.notify_all()
 
     def _receive_state(self, data: bytes, info: dict[str, Any]) -> None:
@@ -544,7 +545,7 @@ class _Question:
 
     mirror: CollisionMirror
     asked: _core.MirrorAsked
-    info: Any  # ReplyInfo of the snapshot; None: there is none
+    info: dict[str, Any]  # of the snapshot, see `data_fields`
     frame: Pose
     begin: float  # of time.perf_counter [s]
 
@@ -576,17 +577,12 @@ class _Question:
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""
-        asked, data = self.asked, self.info or ReplyInfo()
-        seconds = time.perf_counter() - self.begin
-        info = {
-            "frame_id": data.header.frame_id,
+        asked, seconds = self.asked, time.perf_counter() - self.begin
+        info = self.info | {
             "stamp_ns": self.at,
             "snapshot_id": asked.snapshot_id,
-            "oldest_data_stamp_ns": fields.nanoseconds(data.oldest_data_stamp),
             "footprint_age": asked.footprint_age,
             "max_obstacle_age": asked.max_obstacle_age,
-            "bad_sources": tuple(data.bad_sources),
-            "config_hash": data.config_hash,
             "compute_time": seconds,
             "footprint": asked.footprint,
         }

@@ -30,6 +30,7 @@ __all__ = [
     "PosesReply",
     "Reply",
     "common_fields",
+    "data_fields",
     "distance_reply",
     "gradients_of",
     "path_reply",
@@ -224,18 +225,25 @@ def common_fields(reply: Any, round_trip: float) -> dict[str, Any]:
         "status": status,
         "message": reply.verdict.message,
         "info": Info(
-            frame_id=info.header.frame_id,
+            **data_fields(info),
             stamp_ns=nanoseconds(info.header.stamp),
             snapshot_id=info.snapshot_id,
-            oldest_data_stamp_ns=nanoseconds(info.oldest_data_stamp),
             footprint_age=info.footprint_age,
             max_obstacle_age=info.max_obstacle_age,
-            bad_sources=tuple(info.bad_sources),
-            config_hash=info.config_hash,
             compute_time=info.compute_time,
             footprint=info.footprint,
         ),
         "round_trip": round_trip,
+    }
+
+
+def data_fields(info: Any) -> dict[str, Any]:
+    """Return the fields of `Info` that do not depend on the time, from a ``msg/ReplyInfo``."""
+    return {
+        "frame_id": info.header.frame_id,
+        "oldest_data_stamp_ns": nanoseconds(info.oldest_data_stamp),
+        "bad_sources": tuple(info.bad_sources),
+        "config_hash": info.config_hash,
     }
 
 
