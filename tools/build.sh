@@ -38,14 +38,16 @@ lib_environment() {
 
 # Build folders are under .dev, none in the checkout. CMake's is kept, the copied Python is not.
 lib_install() {
-    local python=$DEV/lib/venv/bin/python key
+    local python=$DEV/lib/venv/bin/python key module
     key=$(module_key "$python")
+    module=$(module_take "$python" "$DEV/lib/module")
+    echo "compiled module: ${module:-built here}"
     printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' "$DEV/lib/build" "$DEV/lib" >"$DEV/lib/build.cfg"
     rm -rf "$DEV"/lib/build/{lib,bdist}*
-    PATH=$DEV/lib/venv/bin:$PATH DIST_EXTRA_CONFIG=$DEV/lib/build.cfg \
+    PATH=$DEV/lib/venv/bin:$PATH DIST_EXTRA_CONFIG=$DEV/lib/build.cfg GJK_PYTHON_MODULE=$module \
         "$python" -m pip install --disable-pip-version-check --verbose \
         --no-build-isolation --no-deps --force-reinstall .
-    module_keep "$python" "$key" "$DEV/lib/venv"
+    [[ -n $module ]] || module_keep "$python" "$key" "$DEV/lib/venv"
 }
 
 # ---- the ROS workspaces

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# The compiled module _core, kept in .dev/module/ so that each Python builds it once: pip and every colcon workspace
-# compile it from the same sources with the same flags (src_cpp/CMakeLists.txt holds them all). The key names
+# The compiled module _core, kept in .dev/module/ so that each Python builds it once: the wheel, pip and every colcon
+# workspace compile it from the same sources with the same flags (src_cpp/CMakeLists.txt holds them all). The key names
 # everything that the module is made from; a kept module with another key is not used. The name of the file names
 # Python's ABI, so another Python does not load it.
 

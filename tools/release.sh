@@ -35,12 +35,16 @@ command_wheel() {
 # wheel_build FOLDER [--sdist]: the sdist, and the wheel from it, which shows that the sdist is complete; or the sdist
 # alone. A copy is built, because setuptools writes into the folder of its sources.
 wheel_build() {
-    local out=$1
+    local out=$1 python=$1/venv/bin/python key
     shift
+    key=$(module_key "$python")
     mkdir -p "$out"/{source,dist}
     cp -r gjk_collision src_cpp msg srv test package.xml setup.py pyproject.toml MANIFEST.in README.md LICENSE "$out/source"
     PATH=$out/venv/bin:$PATH python -m build --no-isolation --skip-dependency-check --outdir "$out/built" "$@" "$out/source"
     cp "$out"/built/*.tar.gz "$out/dist/"
+    (($#)) && return
+    "$python" -m zipfile -e "$out"/built/*.whl "$out/built/unpacked"
+    module_keep "$python" "$key" "$out/built/unpacked"
 }
 
 # wheel_audit FOLDER: the wheel with the tag of the oldest Linux that it runs on.
@@ -66,8 +70,7 @@ wheel_test() {
     must "wheel: install in an empty environment" "the wheel asks for too little: [project] in pyproject.toml" \
         wheel_install "$out"
     must "wheel: the tests' packages from PyPI" "check the network and PyPI access, then run again" \
-        "$out/test/bin/python" -m pip install --disable-pip-version-check --no-input \
-        --requirement=requirements/lib.txt --requirement=requirements/test.txt --requirement=requirements/demo.txt
+        install "$out/test/bin/python" --requirement=requirements/{lib,test,demo}.txt
     browser
     npm_packages
     rm -f "$DEV"/results/wheel.xml
