@@ -12,8 +12,10 @@ import pytest
 from gjk_collision.errors import InputError
 from gjk_collision.server.config import (
     Config,
+    FootprintConfig,
     SourceConfig,
     checked_value,
+    group_defaults,
     parameter_facts,
 )
 from gjk_collision.server.parameter_files import is_foreign, to_yaml
@@ -217,6 +219,19 @@ def test_every_parameter_is_checked_alone() -> None:
     for name in ("obstacle_source", "lidar.margin"):
         with pytest.raises(InputError, match=f"^{name}: is not a parameter"):
             checked_value(name, 1.0)
+    with pytest.raises(InputError, match=r"^lidar\.timeout: "):
+        checked_value("lidar.timeout", "long")
+
+
+def test_defaults_of_sources_and_footprints() -> None:
+    found = group_defaults({"obstacle_sources": ["lidar"], "footprint_names": ["small"]})
+    assert found["lidar.topic"] == "lidar"  # a topic has the name of its source
+    for owner, prefix in ((SourceConfig("lidar"), "lidar."), (FootprintConfig, "small.")):
+        names = {each.name for each in fields(owner)} - {"name"}
+        assert {name.removeprefix(prefix) for name in found if name.startswith(prefix)} == names
+        assert all(
+            found[prefix + name] == getattr(owner, name) for name in names if name != "topic"
+        )
 
 
 def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
@@ -277,7 +292,10 @@ def test_hash_tells_every_parameter_apart() -> None:
 def test_live_changes_go_to_the_safe_side_only(name: str, safer: float, looser: float) -> None:
     middle = Config().changed({name: (safer + looser) / 2})
     assert middle.refusal(middle.changed({name: safer}), active=True) == ""
-    assert name in middle.refusal(middle.changed({name: looser}), active=True)
+    way = "increase" if safer > looser else "decrease"
+    assert f"{name}: can only {way} " in middle.refusal(
+        middle.changed({name: looser}), active=True
+    )
     assert middle.refusal(middle.changed({name: looser}), active=False) == ""
 
 

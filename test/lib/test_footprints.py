@@ -286,6 +286,9 @@ def test_direction_of_a_holonomic_vehicle() -> None:
         for first, last in ((2.5, np.pi), (-np.pi, -2.5), (2.5, -2.5)):
             reverse = replace(left, direction_start_angle=first, direction_end_angle=last)
             assert reverse.covers(-0.5, vy, 0.0, holonomic=True)
+    ahead = replace(left, direction_start_angle=0.0, direction_end_angle=0.0)  # and no other
+    assert ahead.covers(1.0, 0.0, 0.0, holonomic=True)
+    assert not ahead.covers(1.0, 0.1, 0.0, holonomic=True)
     turning = replace(left, theta_min=-0.1, theta_max=0.2)
     assert turning.covers(1.0, 1.0, 0.2, holonomic=True)
     assert not turning.covers(1.0, 1.0, 0.21, holonomic=True)

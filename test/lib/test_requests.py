@@ -28,6 +28,7 @@ class Waiting:
     def __init__(self) -> None:
         self.replies: list[tuple[str, Status]] = []
         self.later: list[Callable[[], None]] = []
+        self.timers: list[Callable[[], None]] = []
         config = Config(
             robot_radius=1.0, transform_wait=0.5, sources=(SourceConfig("lidar", required=False),)
         )
@@ -43,8 +44,7 @@ class Waiting:
         assert not self.replies
 
     def do_later(self, delay: int, do: Callable[[], None]) -> None:
-        if not delay:
-            self.later.append(do)
+        (self.timers if delay else self.later).append(do)
 
     def note(self, frame: str) -> Callable[[Any], None]:
         def done(answered: Any) -> None:
@@ -99,6 +99,16 @@ def test_an_error_in_a_lookup_does_not_reach_the_sender_of_transforms() -> None:
     waiting.insert("cam", 10 * S)
     waiting.insert("map", 10 * S)
     waiting.node.requests.resume()
+    assert sorted(waiting.run()) == ["cam", "map"]
+
+
+def test_a_transform_and_the_end_of_the_wait_at_once_give_one_reply() -> None:
+    waiting = Waiting()
+    waiting.insert("cam", 10 * S)
+    waiting.insert("map", 10 * S)
+    waiting.node.requests.resume()
+    for timer in waiting.timers:
+        timer()
     assert sorted(waiting.run()) == ["cam", "map"]
 
 
