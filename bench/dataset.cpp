@@ -128,6 +128,10 @@ bool draw(Kind kind, Outlines outlines, int n, Random& random, Case& c) {
 
 }  // namespace
 
+std::string_view name_of(Kind kind) {
+  return kind == Kind::distant ? "distant" : (kind == Kind::overlap ? "overlap" : "touch");
+}
+
 Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed, Outlines outlines) {
   Random random(seed * 1000003 + static_cast<std::uint64_t>(n) * 10 +
                 static_cast<std::uint64_t>(kind));

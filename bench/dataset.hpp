@@ -39,9 +39,4 @@ struct Dataset {
 Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed,
                      Outlines outlines = Outlines::polygons);
 
-// FOLDER/KIND-N.f64: of each case the x, then the y of a, the x, then the y of b, and the distance,
-// as float64. The distance is 0 only where the shapes collide.
-void write_cases(const Dataset& dataset, const std::string& folder);
-Dataset read_cases(Kind kind, int n, const std::string& folder);
-
 }  // namespace bench

@@ -7,7 +7,7 @@
 command_bench() {
     local what=kernel
     case ${1:-} in
-        --scene | --scale | --node | --planning | --mppi | --one-shot | --instructions | --compare | --summary)
+        --scene | --scale | --node | --planning | --mppi | --one-shot | --compare | --summary)
             what=${1#--}
             shift
             ;;
@@ -80,38 +80,6 @@ bench_compare() {
         cpp_build bench/compare compare-base "-DGJK_TREE=$tree"
     printf '%s: %s\n\n' "Base $commit" "$(git log -1 --format='%cs, %s' "$commit")" | tee "$out/compare.md"
     "$DEV/cpp/compare/gjk_compare" "$DEV"/cpp/compare{-base,}/libgjk_side.so "$passes" "$cases" | tee -a "$out/compare.md"
-}
-
-# Instructions per query, counted by qemu for x86-64 and for ARM.
-bench_instructions() {
-    local cases=512 docs=() out=$DEV/bench/instructions run="./dev bench --instructions${*:+ $*}" here=$DEV/cpp/bench-scene
-    while (($#)); do
-        case $1 in
-            --quick) cases=64 ;;
-            --docs) docs=(--docs docs/benchmarks.md) ;;
-            *) die "bench --instructions takes --quick and --docs, not $1" ;;
-        esac
-        shift
-    done
-    [[ $(uname -m) == x86_64 ]] || die "bench --instructions compares aarch64 with x86-64, and runs on x86-64 only"
-    compilers
-    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'command -v qemu-aarch64 && command -v qemu-x86_64' qemu-user \
-        'command -v aarch64-linux-gnu-g++' g++-aarch64-linux-gnu
-    must "bench: build" "mend the build error above" cpp_preset bench bench-scene bench-instructions
-    must "bench: build for aarch64" "mend the build error above" cpp_preset bench bench-aarch64 bench-aarch64
-    rm -rf "$out"
-    "$here/gjk_instructions" write "$out" "$cases"
-    cc -O2 -shared -fPIC bench/count_instructions.c -o "$out/count.so"
-    must "bench: count with SSE2" "see above" count_instructions "$out" sse2 baseline "$here" qemu-x86_64 -cpu max
-    must "bench: count with AVX2" "see above" count_instructions "$out" avx2 avx2 "$here" qemu-x86_64 -cpu max
-    must "bench: count with NEON" "see above" count_instructions "$out" neon baseline "$DEV/cpp/bench-aarch64" \
-        qemu-aarch64 -L /usr/aarch64-linux-gnu
-    "$PYTHON" bench/instructions.py "$out" --command "$run" "${docs[@]}"
-}
-
-# count_instructions FOLDER NAME ISA BUILD QEMU...
-count_instructions() {
-    "${@:5}" -plugin "$1/count.so,counts=$1/$2.counts" "$4/gjk_instructions" "$1" "$3" >"$1/$2.rows"
 }
 
 bench_scene() {

@@ -5,15 +5,10 @@
 # Builds: C++ by CMake presets, the library by pip, the ROS workspaces by colcon; and the commands that use them.
 
 # cpp_build FOLDER PRESET CMAKE-OPTION...: a preset of FOLDER/CMakePresets.json, into .dev/cpp/PRESET.
-cpp_build() {
-    cpp_preset "$1" "$2" "$2" "${@:3}"
-}
-
-# cpp_preset FOLDER CONFIGURE-PRESET BUILD-PRESET CMAKE-OPTION...: the same, where one folder has two build presets.
-cpp_preset() (
+cpp_build() (
     cd "$1" || exit
-    cmake --preset "$2" "${@:4}"
-    cmake --build --preset "$3"
+    cmake --preset "$2" "${@:3}"
+    cmake --build --preset "$2"
 )
 
 # cpp_test PRESET CTEST-OPTION...: the tests of a preset that was built.
