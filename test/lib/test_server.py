@@ -16,11 +16,16 @@ sys.path.append(str(Path(__file__).parents[1]))
 from simulation import wire
 from simulation.facts import Question
 from simulation.node import Node
+from worlds import boxes
 
-from gjk_collision import Status, Verdict
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.requests import Requests
+from gjk_collision import InputError, Status, Verdict
+from gjk_collision.server import questions, requests
+from gjk_collision.server.answers import Answer
+from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
+from gjk_collision.server.snapshot import Fault
 from gjk_collision.server.twist import Twist
 
 S = 1_000_000_000
@@ -47,6 +52,19 @@ def node_at(clock: Clock, **parameters: Any) -> Node:
     )
     node.server.activate()
     return node
+
+
+def answer_to(
+    node: Node, question: Question, fill: Callable[..., Any], name: str = ""
+) -> Answered:
+    """Return the answer to a request for the newest pose of its frame."""
+    coroutine = Requests(node.server, AtOnce()).answer(
+        question.service, wire.request(question, 0, 0), fill, is_large=False, name=name
+    )
+    with pytest.raises(StopIteration) as end:
+        coroutine.send(None)
+    answered: Answered = end.value.value
+    return answered
 
 
 def fails_once(result: Any = None) -> Callable[..., Any]:
@@ -81,16 +99,46 @@ def test_error_while_a_heartbeat_is_made() -> None:
 @pytest.mark.parametrize(("name", "said"), [("~/collide", "~/collide"), ("", "Collide")])
 def test_error_while_a_request_is_answered(name: str, said: str) -> None:
     node = node_at(Clock())
-    request = wire.request(Question("Collide", ((0.0, 0.0),)), 0, 0)
-    coroutine = Requests(node.server, AtOnce()).answer(
-        "Collide", request, fails_once("reply"), is_large=False, name=name
-    )
-    with pytest.raises(StopIteration) as end:
-        coroutine.send(None)
-    answered = end.value.value
+    answered = answer_to(node, Question("Collide", ((0.0, 0.0),)), fails_once("reply"), name)
     assert answered.reply == "reply"
+    assert isinstance(answered.found, Answer)
     assert answered.found.status is Status.INTERNAL_ERROR
+    assert answered.snapshot.stamp == Clock.now
     assert node.errors == [f"{said}: RuntimeError('lost')"]
+
+
+@pytest.mark.parametrize("service", ["Collide", "CheckPoses", "CheckPath"])
+@pytest.mark.parametrize("is_free", [True, False])
+def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each verdict, but of paths only FREE: the second method checks single poses."""
+    node = node_at(Clock(), verify_fraction=1.0, safety_margin=0.25)
+    place = (90.0, 2.0) if is_free else (1.0, 2.0)
+    node.server.receive("lidar", lambda: boxes(place, stamp=Clock.now), Clock.now)
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(requests, "verdict_error", lambda *args: asked.append(args) or "")
+    poses = ((1.0, 2.0),) * (1 if service == "Collide" else 2)
+    answered = answer_to(node, Question(service, poses, margin=0.5), lambda found, _: found)
+    verdict = Verdict.FREE if is_free else Verdict.COLLISION
+    answer = answered.found if service == "Collide" else answered.found.answer  # type: ignore
+    assert answer.verdict is verdict
+    assert len(asked) == (service != "CheckPath" or is_free)
+    for snapshot, pose, verified, margin, _ in asked:
+        assert snapshot.id == answered.snapshot.id
+        assert (tuple(pose), verified, margin) == ((1.0, 2.0, 0.0), verdict, 0.75)
+
+
+def test_a_fault_applies_to_each_of_several_footprints() -> None:
+    small = FootprintConfig("small", robot_radius=0.5)
+    snapshot = node_at(Clock(), footprints=(small,)).server.snapshot()
+    both = snapshot.chosen_among(["", "small"])
+    fault = Fault(Status.STALE_OBSTACLES, "too old")
+    assert [each.fault for each in both.invalidated(fault).among] == [fault, fault]
+
+
+def test_pose_of_a_frame_that_is_not_a_number() -> None:
+    with pytest.raises(InputError, match=r"^frame_pose: ") as caught:
+        questions.check_frame(Pose(0.0, float("nan"), 0.0))
+    assert caught.value.status is Status.NON_FINITE
 
 
 def test_state_of_the_senders() -> None:
