@@ -289,6 +289,8 @@ def test_direction_of_a_holonomic_vehicle() -> None:
     ahead = replace(left, direction_start_angle=0.0, direction_end_angle=0.0)  # and no other
     assert ahead.covers(1.0, 0.0, 0.0, holonomic=True)
     assert not ahead.covers(1.0, 0.1, 0.0, holonomic=True)
+    steady = replace(left, linear_min=1.0, linear_max=1.0)
+    assert steady.covers(1.0, 0.0, 0.0, holonomic=False)
     turning = replace(left, theta_min=-0.1, theta_max=0.2)
     assert turning.covers(1.0, 1.0, 0.2, holonomic=True)
     assert not turning.covers(1.0, 1.0, 0.21, holonomic=True)

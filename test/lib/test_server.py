@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -99,7 +100,8 @@ def test_error_while_a_heartbeat_is_made() -> None:
 @pytest.mark.parametrize(("name", "said"), [("~/collide", "~/collide"), ("", "Collide")])
 def test_error_while_a_request_is_answered(name: str, said: str) -> None:
     node = node_at(Clock())
-    answered = answer_to(node, Question("Collide", ((0.0, 0.0),)), fails_once("reply"), name)
+    request = wire.request(Question("Collide", ((0.0, 0.0),)), 0, 0)
+    answered = answer_to(node, "Collide", request, fails_once("reply"), name)
     assert answered.reply == "reply"
     assert isinstance(answered.found, Answer)
     assert answered.found.status is Status.INTERNAL_ERROR
@@ -117,7 +119,8 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(requests, "verdict_error", lambda *args: asked.append(args) or "")
     poses = ((1.0, 2.0),) * (1 if service == "Collide" else 2)
-    answered = answer_to(node, Question(service, poses, margin=0.5), lambda found, _: found)
+    request = wire.request(Question(service, poses, margin=0.5), 0, 0)
+    answered = answer_to(node, service, request, lambda found, _: found)
     verdict = Verdict.FREE if is_free else Verdict.COLLISION
     answer = answered.found if service == "Collide" else answered.found.answer  # type: ignore
     assert answer.verdict is verdict
@@ -125,6 +128,14 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
     for snapshot, pose, verified, margin, _ in asked:
         assert snapshot.id == answered.snapshot.id
         assert (tuple(pose), verified, margin) == ((1.0, 2.0, 0.0), verdict, 0.75)
+
+
+def test_the_snapshot_is_answered_with_its_data() -> None:
+    node = node_at(Clock())
+    answered = answer_to(node, "GetSnapshot", SimpleNamespace(snapshot_id=0), lambda *each: each)
+    found, snapshot = answered.reply
+    assert snapshot is not None
+    assert (found.status, snapshot.id) == (Status.NO_OBSTACLES, answered.snapshot.id)
 
 
 def test_a_fault_applies_to_each_of_several_footprints() -> None:
