@@ -56,11 +56,11 @@ def node_at(clock: Clock, **parameters: Any) -> Node:
 
 
 def answer_to(
-    node: Node, question: Question, fill: Callable[..., Any], name: str = ""
+    node: Node, service: str, message: Any, fill: Callable[..., Any], name: str = ""
 ) -> Answered:
-    """Return the answer to a request for the newest pose of its frame."""
+    """Return the answer to a request."""
     coroutine = Requests(node.server, AtOnce()).answer(
-        question.service, wire.request(question, 0, 0), fill, is_large=False, name=name
+        service, message, fill, is_large=False, name=name
     )
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
