@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from gjk_collision.replay.golden import read_rows
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.report.outcome import Result
+from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
@@ -35,6 +36,35 @@ def replay(
 
 def rows_of(out: Path, name: str = "drive") -> list[Row]:
     return list(read_rows(out / name / "results.jsonl"))
+
+
+def broken(bag: Path, out: Path, *words: str, **fields: Any) -> Result:
+    """Check that a replay ends as broken, with these words in its first failure."""
+    result = replay(bag, out, **fields)
+    assert result.outcome is Outcome.BROKEN
+    assert all(each in result.failures[0] for each in words), result.failures
+    return result
+
+
+def car_ahead(road: Road, t: float) -> None:
+    road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+
+
+def drive(
+    path: Path,
+    each: Callable[[Road, float], object] = car_ahead,
+    seconds: float = 1.0,
+    end: Callable[[Road], object] = lambda road: None,
+    storage: Storage = "mcap",
+) -> Path:
+    """Write a drive of a vehicle that stands; `each` writes the rest of a step, `end` the end."""
+    with BagWriter(path, storage) as writer:
+        road = Road(writer)
+        for t in steps(seconds):
+            road.ego(t)
+            each(road, t)
+        end(road)
+    return path
 
 
 def with_requests(

@@ -334,11 +334,7 @@ def test_bad_margins_are_named(name: str) -> None:
         ([0.0, -1.0], Status.INVALID_INPUT, f"{name}[1]: must not be negative (got -1)"),
         ([np.nan, 0.0], Status.NON_FINITE, f"{name}[0]: must be finite (got nan)"),
         ([0.0, np.inf], Status.NON_FINITE, f"{name}[1]: must be finite (got inf)"),
-        (
-            [0.0, 2e15],
-            Status.COORD_RANGE,
-            f"{name}[1]: must not exceed 1e15 {unit} (got ",
-        ),
+        ([0.0, 2e15], Status.COORD_RANGE, f"{name}[1]: must not exceed 1e15 {unit} (got "),
         ([0.0], Status.ARRAY_MISMATCH, f"{name}: must "),
         ("ab", Status.INVALID_INPUT, f"{name}: must"),
     ]

@@ -83,12 +83,7 @@ def test_both_opinions_agree(seed: int, margin: float) -> None:
         judge(snapshot, Verdict(verdict), margin, Pose(*row))
 
 
-def judge(
-    snapshot: Snapshot,
-    right: Verdict,
-    margin: float,
-    pose: Pose = HERE,
-) -> None:
+def judge(snapshot: Snapshot, right: Verdict, margin: float, pose: Pose = HERE) -> None:
     """Feed every verdict: the right one is accepted, the others are objected to."""
     assert verdict_error(snapshot, pose, Verdict.UNKNOWN, margin) == ""
     for said in SAID:
