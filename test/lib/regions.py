@@ -120,7 +120,6 @@ class Truth:
 
 
 def lanelets() -> dict[str, list[np.ndarray]]:
-    """The lanelets of each scenario in the test data."""
     found: dict[str, dict[str, np.ndarray]] = {}
     for pair in load("concave_pairs.json").get("pairs", []):
         scenario = pair["names"][1].split("#")[0]

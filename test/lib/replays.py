@@ -67,6 +67,15 @@ def drive(
     return path
 
 
+def write_undefined(writer: BagWriter, topic: str, kind: str, time: int, data: bytes) -> None:
+    """Write a message whose definition the bag does not have, as ROS records a service event."""
+    key = topic, kind
+    if key not in writer._connections:
+        added = writer._writer.add_connection(*key, msgdef="", rihs01="RIHS01_0")
+        writer._connections[key] = added
+    writer._writer.write(writer._connections[key], time, data)
+
+
 def with_requests(
     path: Path,
     recorded: Verdict,
@@ -97,13 +106,9 @@ def with_requests(
     with BagWriter(path, storage) as writer:
         road = Road(writer)
         header = writer.header(*stamp_and_frame)
-        pose = types[geometry + "PoseStamped"](
-            header,
-            types[geometry + "Pose"](
-                types[geometry + "Point"](10.0, 0.0, 0.0),
-                types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
-            ),
-        )
+        place = types[geometry + "Point"](10.0, 0.0, 0.0)
+        turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
+        pose = types[geometry + "PoseStamped"](header, types[geometry + "Pose"](place, turn))
         requests = {
             "Collide": types[service + "Collide_Request"](pose, 0.0, ""),
             "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
@@ -121,28 +126,20 @@ def with_requests(
         reply_info = types["gjk_collision/msg/ReplyInfo"](
             header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0, ""
         )
-        reply = types[service + "Collide_Response"](
-            False, verdict(int(recorded), 1, ""), reply_info, -1, ""
-        )
+        answer = verdict(int(recorded), 1, "")
+        reply = types[service + "Collide_Response"](False, answer, reply_info, -1, "")
         gid = np.arange(16, dtype=np.uint8)
 
         def event(name: str, t: float, kind: int, request: Any, response: Any, seq: int) -> None:
-            made = types[f"{service}{name}_Event"](
-                info(kind, stamp(0, 0), gid, seq), request, response
-            )
+            about = info(kind, stamp(0, 0), gid, seq)
+            made = types[f"{service}{name}_Event"](about, request, response)
             store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
             spelling = spellings[bool(response)]
             if spelling == "srv/msg":
                 writer.write(topic, f"{service}{name}_Event", at(t), made)
                 return
-            key = (topic, f"gjk_collision/srv/{name}_Event")
-            if key not in writer._connections:
-                # As ROS records it: the type's name says srv, and its definition is not given.
-                writer._connections[key] = writer._writer.add_connection(
-                    *key, msgdef="", rihs01="RIHS01_0"
-                )
             data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
-            writer._writer.write(writer._connections[key], at(t), data)
+            write_undefined(writer, topic, f"gjk_collision/srv/{name}_Event", at(t), data)
 
         for t in steps(1.0):
             road.ego(t)

@@ -27,7 +27,6 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 
 
 def sin_cos(angle: Decimal) -> tuple[Decimal, Decimal]:
-    """Return sine and cosine by their series."""
     sine = cosine = Decimal(0)
     term, k = Decimal(1), 0
     angle %= 2 * PI
@@ -76,7 +75,6 @@ def truth(points: np.ndarray, pose: Sequence[float], ring: Sequence[Sequence[flo
 
 
 def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[float, float]]:
-    """Return the lower bound and the distance that each query gives."""
     check = scene.check(car, pose, mode="distance")
     nearest = scene.nearest(car, pose)
     gradient = scene.gradient(car, pose)

@@ -171,15 +171,6 @@ def test_outside_is_named_with_its_sender() -> None:
     assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
 
 
-def test_a_region_alone_has_a_distance() -> None:
-    world = make_world()
-    receive(world, outlines([(REGION, box(-5, -5, 10, 10))]))
-    state = questions.state(shot(world), Pose(2.0, 0.0, 0.0))
-    assert state.answer.verdict is Verdict.FREE
-    assert state.distance == pytest.approx(3.0 - ROBOT)
-    assert state.answer.nearest_id == OUTSIDE
-
-
 def test_outlines_with_a_common_edge_stay_one_region_in_every_frame() -> None:
     """The edge of one is a part of the edge of the other; rounded apart, it would be a wall."""
     rng = random.Random(7)

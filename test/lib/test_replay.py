@@ -62,12 +62,10 @@ def test_same_bytes_from_every_storage(
 
 
 def test_same_bytes_from_another_process(approach: Path, reference: bytes, tmp_path: Path) -> None:
-    """Another process, another hash seed, a file without its metadata."""
     command = [sys.executable, "-m", "gjk_collision", "replay", next(approach.glob("*.mcap"))]
     environment = {**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    subprocess.run(
-        [*command, "--out", tmp_path, "--no-page", "--quiet"], check=True, env=environment
-    )
+    command += ["--out", tmp_path, "--no-page", "--quiet"]
+    subprocess.run(command, check=True, env=environment)
     found = (tmp_path / "approach" / "results.jsonl").read_bytes()
     assert found.replace(b'"name":"approach"', b'"name":"drive"') == reference
 
@@ -75,16 +73,14 @@ def test_same_bytes_from_another_process(approach: Path, reference: bytes, tmp_p
 def test_rows_say_what_the_library_says(approach: Path, tmp_path: Path) -> None:
     """Against a closed form: the gap closes at 6 m/s from 20 m."""
     replay(approach, tmp_path)
-    rows = rows_of(tmp_path)
-    assert [row.time for row in rows] == [at(t) for t in steps(4.0)]
-    for row, t in zip(rows, steps(4.0), strict=True):
+    for row, t in zip(rows_of(tmp_path), steps(4.0), strict=True):
         gap = 20.0 - 6.0 * t
+        assert row.time == at(t)
         assert row.verdict is (Verdict.FREE if gap > 0.0 else Verdict.COLLISION)
         if gap > 0.0:
             assert row.distance == pytest.approx(gap, abs=2e-9)
             assert row.lower_bound <= row.distance
-        assert row.nearest_id == 1
-        assert row.snapshot_id > 0
+        assert row.nearest_id == 1 and row.snapshot_id > 0
         assert row.footprint_age == row.obstacle_age == 0.0
 
 
@@ -205,6 +201,10 @@ def test_clock_may_be_refused(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_the_bag(tmp_path: Path) -> None:
     """Ten times as long takes no more memory; 10 MB are left for the allocator's whims."""
+    program = (
+        "import resource, sys; from gjk_collision.__main__ import main; code = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(code)"
+    )
     peaks = []
     for seconds in (20, 200):
         with BagWriter(tmp_path / f"{seconds}") as writer:
@@ -212,16 +212,9 @@ def test_memory_does_not_grow_with_the_bag(tmp_path: Path) -> None:
             for t in steps(seconds):
                 road.ego(t, Pose(0.1 * t, 0.0, 0.0))
                 road.obstacles(t, [thing(CAR, 9.0 + i, 4.0 * i, 0.1 * t) for i in range(10)])
-        program = (
-            "import resource, sys; from gjk_collision.__main__ import main; "
-            "code = main(sys.argv[1:]); "
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(code)"
-        )
         command = [sys.executable, "-c", program, "replay", tmp_path / f"{seconds}", "--quiet"]
-        done = subprocess.run(
-            [*command, "--no-page", "--out", tmp_path / "out"],
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
+        options = "--no-page", "--out", tmp_path / "out"
+        done = subprocess.run([*command, *options], check=True, stdout=subprocess.PIPE)
         peaks.append(int(done.stdout))
     assert peaks[1] - peaks[0] < 10_000, peaks  # kB
 
@@ -250,21 +243,18 @@ def test_interrupt_leaves_a_valid_partial_report(tmp_path: Path) -> None:
 
 
 def test_sources_in_frames_of_their_own(tmp_path: Path) -> None:
-    """A lidar on the vehicle, and a map that the odometry lies turned in."""
     quarter = 0.5 * np.pi
     with BagWriter(tmp_path / "bag") as writer:
         road = Road(writer)
         writer.transform(at(0.0), Pose(100.0, 0.0, quarter), "map", "odom", topic="/tf_static")
         writer.transform(at(0.0), Pose(2.0, 0.0, 0.0), "base_link", "lidar", topic="/tf_static")
         for t in steps(1.0):
-            road.ego(t, Pose(10.0 * t, 0.0, 0.0))
-            for source, frame, car in (
-                ("mapped", "map", thing(CAR, 100.0, 40.0, quarter)),  # at x = 40 in odom
-                ("seen", "lidar", thing(CAR, 6.0, 0.0)),  # 2 m before the bumper
-            ):
-                road.frame = frame
-                road.obstacles(t, [car], topic=f"/{source}")
             road.frame = "odom"
+            road.ego(t, Pose(10.0 * t, 0.0, 0.0))
+            road.frame = "map"
+            road.obstacles(t, [thing(CAR, 100.0, 40.0, quarter)], topic="/mapped")  # 40 in odom
+            road.frame = "lidar"
+            road.obstacles(t, [thing(CAR, 6.0, 0.0)], topic="/seen")  # 2 m before the bumper
     parameters = {
         "obstacle_sources": ["mapped", "seen"], "seen.inflation": 0.5, "mapped.required": False,
     }  # fmt: skip
@@ -309,7 +299,6 @@ def test_no_obstacle_is_free_and_infinitely_far(tmp_path: Path) -> None:
 def test_error_is_unknown_and_fails(
     approach: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bug in a query must not end the replay, nor pass."""
 
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("bug")
@@ -357,16 +346,9 @@ def test_pose_of_a_bag_across_a_silence(
 
 
 @pytest.mark.parametrize(
-    ("length", "status", "notes"),
-    [
-        (1.000001, Status.SUCCESS, []),
-        (1.0003, Status.SUCCESS, []),
-        (0.0, Status.UNKNOWN_FRAME, ["11 transforms were not used: its quaternion is not"]),
-    ],
+    ("length", "note"), [(1.000001, ""), (1.0003, ""), (0.0, "11 transforms were not used: its qua")]
 )
-def test_quaternions_of_a_bag(
-    length: float, status: Status, notes: list[str], tmp_path: Path
-) -> None:
+def test_quaternions_of_a_bag(length: float, note: str, tmp_path: Path) -> None:
     """A report that says "passed" must not hide that transforms were left out."""
     geometry = "geometry_msgs/msg/"
 
@@ -386,11 +368,10 @@ def test_quaternions_of_a_bag(
 
     drive(tmp_path / "bag", each, 0.5)
     result = replay(tmp_path / "bag", tmp_path)
-    assert rows_of(tmp_path)[-1].status is status
-    assert len(result.summary["notes"]) == len(notes)
-    for note, begin in zip(result.summary["notes"], notes, strict=True):
-        assert note.startswith(begin)
-        assert note in (tmp_path / "drive/summary.md").read_text()
+    is_used = rows_of(tmp_path)[-1].status is Status.SUCCESS
+    assert is_used == (not note)
+    assert [each[: len(note)] for each in result.summary["notes"]] == [note] * bool(note)
+    assert note in (tmp_path / "drive/summary.md").read_text()
 
 
 # ---- finding bags

@@ -73,7 +73,6 @@ def cut(path: Path, size: int) -> None:
 
 
 def read_to_the_break(path: Path, match: str) -> list[tuple[str, int, bytes]]:
-    """Return topic, log time and data of the messages before the break."""
     found: list[tuple[str, int, bytes]] = []
     with Bag(path) as bag, pytest.raises(BagError, match=match):
         found.extend((each.topic, each.time, each.data) for each in bag.messages(bag.topics))
@@ -261,7 +260,6 @@ def test_damaged_page_of_an_sqlite_file(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="no program sqlite3 on this machine")
 @pytest.mark.parametrize("damage", ["page", "cut"])
 def test_advice_repairs_an_sqlite_file(damage: str, tmp_path: Path) -> None:
-    """The command in the error, as it is printed."""
     bag = long_drive(tmp_path)
     with Bag(bag) as whole:
         count = sum(whole.counts.values())

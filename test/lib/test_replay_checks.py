@@ -12,6 +12,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data import DATA, SCENES, load, needs_data
-from replays import SCENARIOS, drive, replay, rows_of, with_requests
+from replays import SCENARIOS, drive, replay, rows_of, with_requests, write_undefined
 from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
@@ -33,7 +34,7 @@ from gjk_collision.replay.rows import Row
 from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.report.outcome import Outcome
+from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config
 from gjk_collision.server.frames import Pose
@@ -301,19 +302,15 @@ def test_several_topics_for_one_part_are_an_error(topics: tuple[str, str], tmp_p
                 else:
                     writer.transform(at(t), Pose(x, 0.0, 0.0), topic=topic)
             road.obstacles(t, [thing(CAR, 50.0, 0.0)])
-
-    def answer(**topics: str) -> Any:
-        frame = "base_link" if part == "tf" else "odom"
-        parameters = {"robot_radius": 1.0, "base_frame": frame}
-        return replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=topics)
-
+    base = "base_link" if part == "tf" else "odom"
+    parameters = {"robot_radius": 1.0, "base_frame": base}
+    answer = partial(replay, tmp_path / "bag", tmp_path, parameters=parameters)
     result = answer()
     assert result.outcome is Outcome.BROKEN
     assert f"{part} may be any of {', '.join(topics)}; choose one" in result.failures[0]
-    assert answer(**{part: topics[0]}).outcome is Outcome.PASSED
-    hit = rows_of(tmp_path)[-1].verdict is Verdict.COLLISION
-    assert hit == (part == "tf")
-    assert answer(**{part: topics[1]}).outcome is Outcome.PASSED
+    assert answer(topics={part: topics[0]}).outcome is Outcome.PASSED
+    assert (rows_of(tmp_path)[-1].verdict is Verdict.COLLISION) == (part == "tf")
+    assert answer(topics={part: topics[1]}).outcome is Outcome.PASSED
     assert rows_of(tmp_path)[-1].verdict is Verdict.FREE
 
 
@@ -346,16 +343,20 @@ def golden(bags: Path, tmp_path: Path) -> Path:
     return tmp_path / "golden" / "drive" / "results.jsonl"
 
 
-def edited(path: Path, edit: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Path:
-    """Change each row of a result, or leave it out."""
+@pytest.fixture
+def against(bags: Path, golden: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Replay the same bag, and compare with the golden result."""
+    return partial(replay, bags / "approach", tmp_path, golden=golden)
+
+
+def edited(path: Path, edit: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> None:
     head, *lines = path.read_text().splitlines()
     rows = [edit(i, json.loads(line)) for i, line in enumerate(lines)]
     path.write_text("\n".join([head, *(json.dumps(row) for row in rows if row)]) + "\n")
-    return path
 
 
-def test_golden_of_itself(bags: Path, golden: Path, tmp_path: Path) -> None:
-    result = replay(bags / "approach", tmp_path, golden=golden)
+def test_golden_of_itself(against: Callable[..., Result]) -> None:
+    result = against()
     assert result.outcome is Outcome.PASSED
     assert result.summary["golden"]["compared"] == 81
     assert result.summary["timing"]["golden_latency_us"]["p50"] > 0.0
@@ -390,9 +391,10 @@ def change_verdict(old: str, new: str, distance: float | None) -> Callable[..., 
     ],
 )
 def test_golden_finds(
-    kind: str, edit: Callable[..., Any], bags: Path, golden: Path, tmp_path: Path
+    kind: str, edit: Callable[..., Any], against: Callable[..., Result], golden: Path
 ) -> None:
-    result = replay(bags / "approach", tmp_path, golden=edited(golden, edit))
+    edited(golden, edit)
+    result = against()
     assert result.outcome is Outcome.FAILED
     assert result.summary["golden"][kind]["count"] == 1
     assert any(kind.replace("_", " ") in failure for failure in result.failures)
@@ -402,11 +404,11 @@ def test_golden_finds(
     "nearest", [{"nearest_source": "radar"}, {"nearest_id": 2**53 + 1}], ids=["source", "id"]
 )
 def test_golden_tells_another_nearest_obstacle(
-    nearest: dict[str, Any], bags: Path, golden: Path, tmp_path: Path
+    nearest: dict[str, Any], against: Callable[..., Result], golden: Path
 ) -> None:
     """The same id of another source is another obstacle. The verdict and the distance hold."""
     edited(golden, lambda i, row: {**row, **(nearest if i == 9 else {})})
-    result = replay(bags / "approach", tmp_path, golden=golden)
+    result = against()
     assert result.outcome is Outcome.PASSED
     found = result.summary["golden"]["nearest_obstacles"]
     row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
@@ -437,31 +439,28 @@ def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:
     assert [age for _, age in stopped] == pytest.approx([t for t, _ in stopped], abs=1e-6)
 
 
-def test_golden_finds_new_unknowns(bags: Path, golden: Path, tmp_path: Path) -> None:
+def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
     """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
-    case = next(case for case in CASES if case.name == "fault_nan")
-    result = replay(bags / "approach", tmp_path, golden=golden, faults=case.faults)
+    result = against(faults=next(case for case in CASES if case.name == "fault_nan").faults)
     found = result.summary["golden"]
     assert found["new_unknowns"]["count"] == 30  # 2 s to 3.5 s at 20 Hz
     assert found["lost_collisions"]["count"] == 0
 
 
-def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path) -> None:
+def test_golden_tolerance_and_strangers(
+    against: Callable[..., Result], golden: Path, tmp_path: Path
+) -> None:
     edited(golden, lambda i, row: {**row, "distance": row["distance"] + 1e-7})
-    assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.PASSED
-    result = replay(bags / "approach", tmp_path, golden=golden, tolerance=1e-8)
+    assert against().outcome is Outcome.PASSED
+    result = against(tolerance=1e-8)
     assert result.outcome is Outcome.FAILED
     assert result.summary["golden"]["largest_delta"] == pytest.approx(1e-7, rel=1e-3)
-    # Another bag's result has no stamp in common: that is no success.
-    replay(bags / "utm", tmp_path / "other", parameters={"check_frame": "utm"})
-    moved = tmp_path / "other" / "drive" / "results.jsonl"
-    edited(moved, lambda i, row: {**row, "time": row["time"] + 1})
-    result = replay(bags / "approach", tmp_path, golden=moved)
-    assert any("not tested" in failure for failure in result.failures)
+    edited(golden, lambda i, row: {**row, "time": row["time"] + 1})  # no stamp in common
+    assert any("not tested" in failure for failure in against().failures)
     for text in ("", "{}", "what", '{"format":1}\n{"verdict":"FREE"}'):
         golden.write_text(text)
-        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.REFUSED
-    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.REFUSED
+        assert against().outcome is Outcome.REFUSED
+    assert against(golden=tmp_path / "no").outcome is Outcome.REFUSED
 
 
 # ---- recorded requests
@@ -481,8 +480,7 @@ def test_requests_are_answered_again(
     requests = [row for row in rows_of(tmp_path) if not row.is_state]
     assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses", "CheckPath"}
     for row in requests:
-        assert row.verdict is Verdict.COLLISION, row
-        assert row.status is Status.SUCCESS
+        assert (row.verdict, row.status) == (Verdict.COLLISION, Status.SUCCESS), row
         assert row.now == at(0.51)
     assert requests[0].recorded == recorded.name
     summary, counts = result.summary, result.summary["requests"]
@@ -558,10 +556,8 @@ def test_service_events_that_are_not_read_are_reported(
     topic: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def end(road: Road) -> None:
-        writer = road.writer._writer
-        connection = writer.add_connection(topic, kind, msgdef="", rihs01="RIHS01_0")
         for _ in range(2):
-            writer.write(connection, at(0.5), b"\x00\x01\x00\x00")
+            write_undefined(road.writer, topic, kind, at(0.5), b"\x00\x01\x00\x00")
 
     note = f"{topic} ({kind.replace('/srv/msg/', '/srv/')}): 2 service events are not read"
     assert_noted(drive(tmp_path / "bag", seconds=0.5, end=end), note, capsys)
@@ -830,7 +826,6 @@ def test_all_commands_end_alike(
 
 
 def test_json_of_lists_in_lists_without_end_is_refused(tmp_path: Path) -> None:
-    """Else the command ends with a traceback of a RecursionError."""
     deep = tmp_path / "deep.json"
     deep.write_text('{"frames": ' + "[" * 100_000)
     assert main(["record", str(deep), str(tmp_path / "bag")]) == 2
@@ -840,7 +835,6 @@ def test_json_of_lists_in_lists_without_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    """Else the topic of a misspelt source would not be replayed."""
     case = two_sources(tmp_path, 3.0, 3.0)
     case = replace(case, topics={"obstacles": {"lidar": "/lidar", "rader": "/radar"}})
     assert run(case, tmp_path / "out", Options()).outcome is Outcome.BROKEN
@@ -849,7 +843,6 @@ def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> Non
 
 
 def test_folder_without_a_bag_is_an_error(tmp_path: Path) -> None:
-    """Else a replay of no bag would pass."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "metadata.txt").write_text("no bag")
     with pytest.raises(BagError, match="this folder contains no bag"):

@@ -43,7 +43,6 @@ needs_proc = pytest.mark.skipif(
 
 
 def replayed(bags: Path, out: Path, *options: str) -> dict[str, bytes]:
-    """Replay a folder; return the result of each bag."""
     code = main(["replay", str(bags), "--out", str(out), "--no-page", "--quiet", *options])
     assert code == 0
     return results(out)
@@ -66,7 +65,6 @@ def test_processes_give_the_same_bytes(
 
 
 def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
-    """It fails the run and hides no other's result."""
     (tmp_path / "bags").mkdir()
     for name in ("approach", "graze"):
         (tmp_path / "bags" / name).symlink_to(bags / name)
@@ -110,7 +108,6 @@ def outcomes(out: Path) -> dict[str, str]:
 
 
 def workers_of(process: subprocess.Popen[Any]) -> list[int]:
-    """Return the processes of its pool."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [
         int(child) for child in children
@@ -153,7 +150,8 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     said = process.communicate(timeout=200.0)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
-    assert list(found := outcomes(out)) == names
+    found = outcomes(out)
+    assert list(found) == names
     assert json.loads((out / "summary.json").read_text())["outcome"] == "interrupted"
     return [f"{found[name]} {len(list((out / name).glob('*')))}" for name in names]
 
@@ -175,7 +173,6 @@ def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
 
 
 def watcher(address: str) -> Any:
-    """Return a client of a scheduler, to close after use."""
     import distributed
 
     client: Any = distributed.Client
@@ -298,7 +295,8 @@ def test_all_workers_lost_in_a_run_is_said(
     assert f"the scheduler at {address} has no worker; waiting up to 60 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
-    assert list(found := outcomes(out)) == names
+    found = outcomes(out)
+    assert list(found) == names
     assert sorted(found.values()) == [*["broken"] * 5, "not judged"]
 
 

@@ -82,20 +82,16 @@ def test_golden_is_compared_in_the_part_only(approach: Path, tmp_path: Path) -> 
 def test_expectations_outside_of_the_part_are_not_tested_and_named(
     approach: Path, tmp_path: Path
 ) -> None:
-    expect = parse(
-        {
-            "windows": [
-                {"from": 0.0, "to": 1.0, "verdict": "COLLISION"},  # wrong, and outside
-                {"from": 0.0, "to": 1.5, "verdict": "FREE"},
-                {"from": 3.5, "to": 4.0, "verdict": "COLLISION"},
-            ],
-            "reactions": [{"at": 3.0, "verdict": "COLLISION", "within": 0.5}],
-            "false_stops": [{"from": 0.0, "to": 2.0, "at_most": 0.0}],
-        }
-    )
-    fault = FaultSpec.parse(
-        {"fault": "drop", "topic": "/obstacles", "from": 3.8, "status": "NO_OBSTACLES"}
-    )
+    windows = [
+        {"from": 0.0, "to": 1.0, "verdict": "COLLISION"},  # wrong, and outside
+        {"from": 0.0, "to": 1.5, "verdict": "FREE"},
+        {"from": 3.5, "to": 4.0, "verdict": "COLLISION"},
+    ]
+    reactions = [{"at": 3.0, "verdict": "COLLISION", "within": 0.5}]
+    stops = [{"from": 0.0, "to": 2.0, "at_most": 0.0}]
+    expect = parse({"windows": windows, "reactions": reactions, "false_stops": stops})
+    given = {"fault": "drop", "topic": "/obstacles", "from": 3.8, "status": "NO_OBSTACLES"}
+    fault = FaultSpec.parse(given)
     case = Case("drive", approach, expect=tuple(expect), faults=(fault,))
     result = part(case, tmp_path, 1.2, 2.5)
     assert result.outcome is Outcome.PASSED
@@ -120,12 +116,9 @@ def test_expectations_outside_of_the_part_are_not_tested_and_named(
     ],
 )
 def test_wrong_times_are_refused(
-    words: tuple[str, ...],
-    text: str,
-    approach: Path,
-    tmp_path: Path,
+    words: tuple[str, ...], text: str, approach: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     assert main(["replay", str(approach), "--out", str(tmp_path), "--no-page", *words]) == 2
     shown = capsys.readouterr()
     assert text in shown.out + shown.err
@@ -146,16 +139,14 @@ def test_the_whole_recording_may_be_named(approach: Path, tmp_path: Path) -> Non
     out = tmp_path / "out"
     assert main(["replay", str(approach), "--out", str(out), "--from", "0", "--to", "4"]) == 0
     assert len(rows_of(out, "approach")) == 81
-    page = (out / "approach" / "index.html").read_text()
-    assert "only stamps from 0 s to 4 s" in page
+    assert "only stamps from 0 s to 4 s" in (out / "approach" / "index.html").read_text()
 
 
 def test_incomplete_recording_is_reported_for_a_part_before_the_break(
     approach: Path, tmp_path: Path
 ) -> None:
-    path = next(approach.glob("*.mcap"))
     cut = tmp_path / "cut.mcap"
-    cut.write_bytes(path.read_bytes()[:-100])
+    cut.write_bytes(next(approach.glob("*.mcap")).read_bytes()[:-100])
     result = part(Case("drive", cut), tmp_path, 1.0, 2.0)
     assert result.outcome is Outcome.BROKEN
     assert "the recording is incomplete" in result.failures[0]

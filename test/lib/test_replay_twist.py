@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replays import replay, rows_of
-from write_scenarios import CAR, Road, at, steps, thing
+from replays import drive, replay, rows_of, write_undefined
+from write_scenarios import CAR, Road, at, thing
 
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.interfaces import older_types, typestore
@@ -37,29 +37,25 @@ def odometry(writer: BagWriter, t: float, vx: float) -> None:
         types[geometry + "Point"](0.0, 0.0, 0.0),
         types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
     )
-    covariance = np.zeros(36)
-    message = types[ODOMETRY](
-        writer.header(at(t), "odom"),
-        "base_link",
-        types[geometry + "PoseWithCovariance"](pose, covariance),
-        types[geometry + "TwistWithCovariance"](twist, covariance),
-    )
+    where = types[geometry + "PoseWithCovariance"](pose, np.zeros(36))
+    how = types[geometry + "TwistWithCovariance"](twist, np.zeros(36))
+    message = types[ODOMETRY](writer.header(at(t), "odom"), "base_link", where, how)
     writer.write("/odom", ODOMETRY, at(t), message)
 
 
-def drive(path: Path, *, has_twist: bool = True) -> None:
+def with_twist(path: Path, *, has_twist: bool = True) -> Path:
     """The vehicle stands 18 m before a car. Its twist says 2 m/s, then 6, then nothing."""
-    with BagWriter(path) as writer:
-        road = Road(writer)
-        for t in steps(2.0):
-            road.ego(t)
-            if has_twist and t < 1.4:
-                odometry(writer, t, 2.0 if t < 0.7 else 6.0)
-            road.obstacles(t, [thing(CAR, 18.0, 0.0)])
+
+    def each(road: Road, t: float) -> None:
+        if has_twist and t < 1.4:
+            odometry(road.writer, t, 2.0 if t < 0.7 else 6.0)
+        road.obstacles(t, [thing(CAR, 18.0, 0.0)])
+
+    return drive(path, each, 2.0)
 
 
 def test_rows_have_the_time_to_collision(tmp_path: Path) -> None:
-    drive(tmp_path / "bag")
+    with_twist(tmp_path / "bag")
     how = {"twist_topic": "odom", "prediction_policy": "hold", "twist_timeout": 0.2}
     result = replay(tmp_path / "bag", tmp_path, parameters=how)
     assert result.outcome is Outcome.PASSED, result.failures
@@ -75,9 +71,7 @@ def test_rows_have_the_time_to_collision(tmp_path: Path) -> None:
         elif t < 1.35:
             exact = row.distance / (2.0 if t < 0.7 - 1e-6 else 6.0)
             late = row.time_to_collision - exact
-            assert (late <= 1e-9 and late > -0.01) or (
-                row.time_to_collision == inf and exact > 4.9
-            )
+            assert -0.01 < late <= 1e-9 or (row.time_to_collision == inf and exact > 4.9)
     assert "time_to_collision" in (tmp_path / "drive" / "results.jsonl").read_text()
     assert "time_to_collision" not in (plain / "drive" / "results.jsonl").read_text()
 
@@ -90,7 +84,7 @@ def test_row_reads_back() -> None:
 
 
 def test_speed_selects_in_a_replay(tmp_path: Path) -> None:
-    drive(tmp_path / "bag")
+    with_twist(tmp_path / "bag")
     replay(tmp_path / "bag", tmp_path, parameters={**BY_SPEED, "twist_timeout": 0.2})
     seen = [(row.verdict, row.status) for row in rows_of(tmp_path)]
     first = seen.index((Verdict.FREE, Status.SUCCESS))
@@ -101,7 +95,7 @@ def test_speed_selects_in_a_replay(tmp_path: Path) -> None:
 
 
 def test_bag_without_the_twist_that_selects_is_refused(tmp_path: Path) -> None:
-    drive(tmp_path / "bag", has_twist=False)
+    with_twist(tmp_path / "bag", has_twist=False)
     result = replay(tmp_path / "bag", tmp_path, parameters=BY_SPEED)
     assert result.outcome is not Outcome.PASSED
     assert "/odom for twist" in str(result)
@@ -114,19 +108,14 @@ def test_bag_without_the_twist_that_selects_is_refused(tmp_path: Path) -> None:
 
 
 def events(types: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Random requests of each service, without and with replies."""
     short, service = "gjk_collision/msg/", "gjk_collision/srv/msg/"
     stamp = types["builtin_interfaces/msg/Time"]
     header = types["std_msgs/msg/Header"](stamp(3, 4), "odom" * int(rng.integers(0, 4)))
     geometry = "geometry_msgs/msg/"
     x, y, margin = rng.uniform(-9.0, 9.0, 3).tolist()
-    pose = types[geometry + "PoseStamped"](
-        header,
-        types[geometry + "Pose"](
-            types[geometry + "Point"](x, y, 0.0),
-            types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
-        ),
-    )
+    turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
+    place = types[geometry + "Pose"](types[geometry + "Point"](x, y, 0.0), turn)
+    pose = types[geometry + "PoseStamped"](header, place)
     n = int(rng.integers(0, 5))
     poses, times = rng.uniform(-9.0, 9.0, 3 * n), rng.uniform(0.0, 1.0, n * int(rng.integers(2)))
     verdict = types[short + "Verdict"](int(rng.integers(4)), 1, "why" * int(rng.integers(3)))
@@ -168,13 +157,8 @@ def test_requests_of_older_recordings_are_read_as_they_were_sent(tmp_path: Path)
         for _ in range(50):
             for name, message in events(store.types, rng):
                 kind = f"gjk_collision/srv/{name}_Event"
-                key = (f"/{name}", kind)
-                if key not in writer._connections:
-                    writer._connections[key] = writer._writer.add_connection(
-                        *key, msgdef="", rihs01="RIHS01_0"
-                    )
                 data = bytes(store.serialize_cdr(message, f"gjk_collision/srv/msg/{name}_Event"))
-                writer._writer.write(writer._connections[key], at(len(sent) * 1e-3), data)
+                write_undefined(writer, f"/{name}", kind, at(len(sent) * 1e-3), data)
                 sent.append(message)
     with Bag(tmp_path / "bag") as bag:
         read = [bag.decode(each) for each in bag.messages(bag.topics)]

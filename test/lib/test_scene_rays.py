@@ -88,7 +88,6 @@ def test_hits_are_those_of_rational_arithmetic() -> None:
 
 
 def test_distances_are_those_of_shapely() -> None:
-    """All kinds of obstacles at poses, and rays that start in one."""
     rng = np.random.default_rng(FIRST_SEED)
     shapes, poses, truths = [], [], []
     for k in range(300):
