@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources of every type are replayed from a bag, by the definitions that the bag carries.
 
-Most bags have one thing 6.25 m ahead, which is 4 m ahead from 0.5 s to 0.8 s, and broken after that.
-The front of the vehicle is at 3.75 m.
+Most bags have one thing 6.25 m ahead, which is in the vehicle from 0.5 s to 0.8 s, and broken
+after that. The front of the vehicle is at 3.75 m.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
     ),
     "nav_msgs/msg/OccupancyGrid": (grid, {}, 0, "data[31]"),
     "nav2_msgs/msg/Costmap": (costmap, {}, 0, "data"),
-    OUTLINE: (outline, {}, 0, "polygon"),
+    OUTLINE: (outline, {}, 0, "xy[1]"),
     CONVERTED: (converted, {}, 7, "obstacles[0].header.frame_id"),
     AUTOWARE + "DetectedObjects": (detected, {}, 0, "objects[0].shape.type"),
     AUTOWARE + "TrackedObjects": (tracked, {}, 0, "objects[0].shape.type"),

@@ -188,8 +188,8 @@ def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
         elif kind == DETECTIONS:
             message = Message(header=header, detections=[Message(header=header, bbox=box)])
         else:
-            where = Message(pose=pose)
-            motion = Message(has_twist=False, orientation_availability=2, pose_with_covariance=where)
+            motion = Message(has_twist=False, orientation_availability=2)
+            motion.pose_with_covariance = Message(pose=pose)
             shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
             message = Message(header=header, objects=[Message(kinematics=motion, shape=shape)])
         world = world_of(kind, message, (0.0, 0.0, 0.0, 1.0), (0, 0, 0))

@@ -266,9 +266,8 @@ def test_a_damaged_state_of_a_scene_is_refused() -> None:
         with pytest.raises((ValueError, TypeError)):
             build((*state[:i], value, *state[i + 1 :]), *rest)
 
-    negative = np.nan, -1.0, np.inf
-    for i, bad in {2: negative[::2], 3: negative[::2], 4: negative, 5: negative, 9: negative}.items():
-        for value in bad:
+    for i in (2, 3, 4, 5, 9):
+        for value in (np.nan, np.inf, -1.0)[: 2 if i < 4 else 3]:  # a pose may be negative
             damaged = np.array(state[i], np.float64)
             damaged.reshape(-1)[0] = value
             refused(i, damaged if i < 9 else float(damaged))
@@ -288,7 +287,7 @@ def test_a_damaged_state_of_a_scene_is_refused() -> None:
 
 
 def test_a_shape_without_parts_is_refused() -> None:
-    xy = np.zeros(2)
-    for offsets, points, radii in (([0], [], []), ([0, 0], [], [1.0]), ([0, 1, 1], xy, [1.0, 1.0])):
+    two = [0, 1, 1], np.zeros(2), [1.0, 1.0]
+    for offsets, points, radii in (([0], [], []), ([0, 0], [], [1.0]), two):
         with pytest.raises(ValueError, match="damaged"):
             Shape._restored(np.array(offsets, np.uint64), np.array(points), np.array(radii))
