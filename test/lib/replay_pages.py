@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of a replay's page share: a drive with cars, frames, and what a page says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the replay tests share: a case run into a folder, its rows, a drive with requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

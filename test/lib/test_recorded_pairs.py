@@ -5,8 +5,6 @@
 Each has its recorded truth; here it is also compared with rational arithmetic.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import oracles

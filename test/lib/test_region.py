@@ -5,8 +5,6 @@
 GJK_CASES sets how many poses are tried.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import os

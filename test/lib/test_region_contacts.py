@@ -7,8 +7,6 @@ vertex to the region if one is outside, else the smallest distance of an edge to
 regions are convex, or convex beside the vehicle. GJK_CASES sets how many poses are tried.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -8,8 +8,6 @@ the farthest corner of the vehicle to the region; the inflation is subtracted. G
 many poses are tried.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -5,8 +5,6 @@
 The oracle of a region is the parity of crossings of a ray, for each outline alone.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from math import cos, hypot, nan, pi, sin

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags of every storage, the same bytes from each, and bags that must fail and say why."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -299,7 +297,6 @@ def test_no_obstacle_is_free_and_infinitely_far(tmp_path: Path) -> None:
 def test_error_is_unknown_and_fails(
     approach: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("bug")
 

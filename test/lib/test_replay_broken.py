@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings without an end, or with damage: the part before is answered, and never passes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What judges a replay: scenarios, faults, expectations, golden results, recorded requests."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that a replay writes for other programs: tables, and mcap for Foxglove."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

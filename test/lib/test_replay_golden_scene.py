@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The golden answer in the scene of a replay's page, beside the new answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

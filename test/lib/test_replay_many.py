@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many bags: in processes, and on a Dask cluster; a lost worker loses no result."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a replay, in a real browser: it runs from a file, by keyboard, in light and dark."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from itertools import product

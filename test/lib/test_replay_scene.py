@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scene of a replay page: margins, velocities, predicted paths, sources, labels and axes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -6,8 +6,6 @@ Most bags have one thing 6.25 m ahead, which is in the vehicle from 0.5 s to 0.8
 after that. The front of the vehicle is at 3.75 m.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay of a part of a recording: --from and --to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The timeline of a replay's page, and the comparison of two results on it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

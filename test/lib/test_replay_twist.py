@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags with a twist, and bags whose requests have no field for a footprint yet."""
 
-from __future__ import annotations
-
 import json
 from math import inf, isnan
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that wait for a transform, without ROS: each gets one reply."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

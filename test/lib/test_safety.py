@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/safety.md and the tests agree: no requirement without a test, no claim without its test."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scene: what the fields of a result mean, and that a batch is nothing but its pairs."""
 
-from __future__ import annotations
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 

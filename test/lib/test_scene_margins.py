@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Margins of obstacles and their growth with time, against shapely's distances."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +41,7 @@ class World:
     rates: Floats
 
     @classmethod
-    def random(cls, rng: np.random.Generator, count: int, spread: float) -> World:
+    def random(cls, rng: np.random.Generator, count: int, spread: float) -> "World":
         hulls = [shapely.MultiPoint(rng.normal(size=(6, 2))).convex_hull for _ in range(count)]
         moves = rng.random((count, 1)) < rng.choice([0.0, 0.5, 1.0])
         return cls(

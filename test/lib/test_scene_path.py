@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Between the poses of a path nothing is tunnelled through."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

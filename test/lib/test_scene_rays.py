@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rays among many obstacles, against shapely and against rational arithmetic."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

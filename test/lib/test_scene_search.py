@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scene leaves out does not matter: its answers are those of all pairs, one by one."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

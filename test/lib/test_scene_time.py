@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pose at a time meets the obstacles where they are then, or it is not free."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

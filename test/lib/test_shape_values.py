@@ -5,8 +5,6 @@
 The oracles are shapely, rational arithmetic and closed forms.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import acos, nextafter, pi, sqrt
 from typing import Any

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every status is said where it is meant, and beside each but SUCCESS nothing is FREE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +21,7 @@ from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer, answer_of, unknown
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.frames import FrameError
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.server.world import Footprint, World

@@ -6,8 +6,6 @@ The samples integrate the twists in small steps of the midpoint rule, which shar
 the kernel.
 """
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -6,8 +6,6 @@ The oracle is rational: a quaternion of doubles is a rotation with a rational si
 if its length is not 1.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import cos, inf, nextafter, pi, sin

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace is what happened: each step is checked against the shapes themselves."""
 
-from __future__ import annotations
-
 import cases
 import numpy as np
 import oracles

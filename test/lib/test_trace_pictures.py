@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of a trace: one for each step, from two shapes or from a bag and a stamp."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transform tree: poses are those of tf2, and none that nobody measured is returned."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

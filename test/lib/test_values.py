@@ -5,8 +5,6 @@
 A class that is exported without a sample here fails.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable, Iterator
@@ -19,7 +17,7 @@ import pytest
 from every_result import RESULTS
 
 import gjk_collision
-from gjk_collision import InputError, Motion, Path, Region, Scene, Shape, Status, Verdict
+from gjk_collision import InputError, Motion, Path, Region, Scene, Shape, Status
 from gjk_collision.geometry import penetration
 from gjk_collision.planning import edges
 from gjk_collision.record import Record

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second opinion agrees with the kernel where it is right, and objects where it is not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
