@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Bags of every storage, the same bytes from each, and bags that must fail and say why."""
+"""Bags of every storage, the same bytes from each, and bags that must fail and say why.
+
+Parts of a recording, bags with a twist, and bags of an older version.
+"""
 
 import json
 import os
@@ -11,23 +14,28 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from data import DATA, needs_data
-from replays import broken, car_ahead, drive, replay, rows_of
+from replays import broken, car_ahead, drive, replay, rows_of, write_undefined
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.bag import Bag, BagError, find_bags
+from gjk_collision.replay.case import Case
+from gjk_collision.replay.expect import parse
 from gjk_collision.replay.faults import FaultSpec
-from gjk_collision.replay.interfaces import POLYGON_STAMPED
+from gjk_collision.replay.interfaces import POLYGON_STAMPED, older_types, typestore
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.span import Span
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.outcome import Outcome
-from gjk_collision.server.config import OBSTACLE_ARRAY
+from gjk_collision.report.outcome import Outcome, Result, outcome_text
+from gjk_collision.report.run import Options, run
+from gjk_collision.server.config import OBSTACLE_ARRAY, ODOMETRY
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
@@ -84,13 +92,17 @@ def test_rows_say_what_the_library_says(approach: Path, tmp_path: Path) -> None:
 
 def test_row_survives_json() -> None:
     row = Row(
-        1, 2, "data", Verdict.MARGIN, Status.SUCCESS, "ü", float("inf"), 0.1234567891234,
+        1, 2, "data", Verdict.MARGIN, Status.SUCCESS, "ü", inf, 0.1234567891234,
         7, "lidar", (1.0, -0.0), (2.0, 3.0), (1.0, 0.0), (1.0, 2.0, 3.0), 4, 0.5, 0.25, ("a",),
     )  # fmt: skip
     back = Row.from_json(json.loads(row.to_json()))
     assert back.to_json() == row.to_json()
-    assert back.distance == float("inf")
+    assert back.distance == inf
     assert 0.0 <= row.lower_bound - back.lower_bound < 1e-9, "rounded down: still a bound"
+    for value in (0.1234567891234, inf, 0.0):
+        row = Row(1, 2, "data", Verdict.FREE, Status.SUCCESS, time_to_collision=value)
+        again = Row.from_json(json.loads(row.to_json())).time_to_collision
+        assert again == value or value - 1e-9 <= again <= value
     nothing = Row(1, 2, "data", Verdict.UNKNOWN, Status.NO_OBSTACLES)
     assert Row.from_json(json.loads(nothing.to_json())).to_json() == nothing.to_json()
 
@@ -291,7 +303,7 @@ def test_no_obstacle_is_free_and_infinitely_far(tmp_path: Path) -> None:
     assert result.outcome is Outcome.PASSED
     assert result.summary["closest"] is None
     found = {(row.verdict, row.distance, row.nearest_id) for row in rows_of(tmp_path)}
-    assert found == {(Verdict.FREE, float("inf"), -1)}
+    assert found == {(Verdict.FREE, inf, -1)}
 
 
 def test_error_is_unknown_and_fails(
@@ -391,3 +403,276 @@ def test_bags_written_by_ros_are_read(name: str, tmp_path: Path) -> None:
         assert len(messages) == 2
         assert len(bag.decode(messages[0]).polygon.points) > 0
     broken(DATA / "bags" / name, tmp_path, "missing topic")
+
+
+# ---- a part of a recording: --from and --to
+
+
+def part(case: Case, out: Path, begin: float, end: float, golden: Path | None = None) -> Result:
+    return run(case, out, Options(golden, page=False, span=Span(begin, end)))
+
+
+def test_stamps_of_a_part_are_those_of_the_whole(approach: Path, tmp_path: Path) -> None:
+    case = Case("drive", approach)
+    run(case, tmp_path / "whole", Options(page=False))
+    whole = rows_of(tmp_path / "whole")
+    result = part(case, tmp_path / "part", 1.0, 2.5)
+    rows = rows_of(tmp_path / "part")
+    assert [row.time for row in rows] == [at(t) for t in steps(4.0) if 1.0 <= t <= 2.5]
+    assert rows == [row for row in whole if row.time in {each.time for each in rows}]
+    assert result.summary["stamps"] == len(rows) == 31
+    assert result.summary["identity"]["judged"] == [1.0, 2.5]
+    assert "only stamps from 1 s to 2.5 s" in result.summary["notes"][0]
+    assert "only stamps from 1 s" in (tmp_path / "part" / "drive" / "summary.md").read_text()
+
+
+def test_data_before_the_part_is_processed(tmp_path: Path) -> None:
+    """The footprint and the obstacles are received once, before the part."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in (0.0, 5.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+    case = Case("drive", tmp_path / "bag")
+    run(case, tmp_path / "whole", Options(page=False))
+    part(case, tmp_path / "part", 0.05, 0.15)
+    rows = rows_of(tmp_path / "part")
+    assert {row.verdict for row in rows} == {Verdict.FREE}
+    assert {row.cause for row in rows} == {"silence"}
+    assert all(row in rows_of(tmp_path / "whole") for row in rows)
+
+
+def test_part_without_a_stamp_is_broken(tmp_path: Path, approach: Path) -> None:
+    result = part(Case("drive", approach), tmp_path, 1.01, 1.04)
+    assert result.outcome is Outcome.BROKEN
+    assert result.failures == ["no stamp was evaluated: from 1.01 s to 1.04 s"]
+
+
+def test_golden_is_compared_in_the_part_only(approach: Path, tmp_path: Path) -> None:
+    case = Case("drive", approach)
+    run(case, tmp_path / "golden", Options(page=False))
+    result = part(case, tmp_path / "part", 1.0, 2.5, tmp_path / "golden")
+    assert result.outcome is Outcome.PASSED
+    assert result.summary["golden"]["compared"] == 31
+    assert result.summary["golden"]["missing_stamps"]["count"] == 0
+    golden = tmp_path / "golden" / "drive" / "results.jsonl"
+    golden.write_text(golden.read_text().replace('"FREE"', '"COLLISION"'))
+    assert part(case, tmp_path / "other", 1.0, 2.5, golden).outcome is Outcome.FAILED
+
+
+def test_expectations_outside_of_the_part_are_not_tested_and_named(
+    approach: Path, tmp_path: Path
+) -> None:
+    windows = [
+        {"from": 0.0, "to": 1.0, "verdict": "COLLISION"},  # wrong, and outside
+        {"from": 0.0, "to": 1.5, "verdict": "FREE"},
+        {"from": 3.5, "to": 4.0, "verdict": "COLLISION"},
+    ]
+    reactions = [{"at": 3.0, "verdict": "COLLISION", "within": 0.5}]
+    stops = [{"from": 0.0, "to": 2.0, "at_most": 0.0}]
+    expect = parse({"windows": windows, "reactions": reactions, "false_stops": stops})
+    given = {"fault": "drop", "topic": "/obstacles", "from": 3.8, "status": "NO_OBSTACLES"}
+    fault = FaultSpec.parse(given)
+    case = Case("drive", approach, expect=tuple(expect), faults=(fault,))
+    result = part(case, tmp_path, 1.2, 2.5)
+    assert result.outcome is Outcome.PASSED
+    assert [each["text"] for each in result.summary["expectations"]] == ["0 to 1.5 s: FREE"]
+    left_out = [each for each in result.summary["notes"] if each.startswith("not tested")]
+    assert len(left_out) == 5
+    assert "not tested, because it is outside: COLLISION within 0.5 s after 3 s" in left_out
+    result = part(Case("drive", approach, expect=tuple(expect[2:3])), tmp_path, 1.2, 2.5)
+    assert outcome_text([result]) == "not judged"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--from", "2", "--to", "1"), "--to: must be > --from, which is 2 (got 1)"),
+        (("--from", "2", "--to", "2"), "--to: must be > --from, which is 2 (got 2)"),
+        (("--from", "-1"), "--from: must be >= 0 (got -1)"),
+        (("--from", "nan"), "--from: must be >= 0 (got nan)"),
+        (("--to", "nan"), "--to: must be > --from"),
+        (("--from", "5"), "--from: must be <= 4.000000, the duration of approach in seconds"),
+        (("--to", "4.1"), "--to: must be <= 4.000000, the duration of approach in seconds"),
+    ],
+)
+def test_wrong_times_are_refused(
+    words: tuple[str, ...], text: str, approach: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    assert main(["replay", str(approach), "--out", str(tmp_path), "--no-page", *words]) == 2
+    shown = capsys.readouterr()
+    assert text in shown.out + shown.err
+
+
+def test_wrong_times_leave_the_earlier_reports(approach: Path, tmp_path: Path) -> None:
+    """A mistyped time must not replace a result that took an hour."""
+    command = ["replay", str(approach), "--out", str(tmp_path), "--quiet"]
+    assert main(command) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "approach").iterdir()}
+    for words in (("--to", "40"), ("--from", "40"), ("--to", "nan")):
+        assert main([*command, *words]) == 2
+    assert {path: path.read_bytes() for path in (tmp_path / "approach").iterdir()} == before
+
+
+def test_the_whole_recording_may_be_named(approach: Path, tmp_path: Path) -> None:
+    """Its end, as the page shows it."""
+    out = tmp_path / "out"
+    assert main(["replay", str(approach), "--out", str(out), "--from", "0", "--to", "4"]) == 0
+    assert len(rows_of(out, "approach")) == 81
+    assert "only stamps from 0 s to 4 s" in (out / "approach" / "index.html").read_text()
+
+
+def test_incomplete_recording_is_reported_for_a_part_before_the_break(
+    approach: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(next(approach.glob("*.mcap")).read_bytes()[:-100])
+    result = part(Case("drive", cut), tmp_path, 1.0, 2.0)
+    assert result.outcome is Outcome.BROKEN
+    assert "the recording is incomplete" in result.failures[0]
+    assert len(rows_of(tmp_path)) == 21
+    summary = json.loads((tmp_path / "drive" / "summary.json").read_text())
+    assert summary["outcome"] == "broken"
+
+
+# ---- twist
+
+
+SMALL, LONG = [1.0, 0.5, -1.0, 0.5, -1.0, -0.5, 1.0, -0.5], [9.0, 1, -1, 1, -1, -1, 9, -1]
+BY_SPEED = {
+    "footprint_names": ["small", "long"], "small.footprint": SMALL, "long.footprint": LONG,
+    "speed_footprints": ["small", "long"], "small.linear_max": 3.0, "twist_topic": "odom",
+}  # fmt: skip
+
+
+def odometry(writer: BagWriter, t: float, vx: float) -> None:
+    types, geometry = writer.types, "geometry_msgs/msg/"
+    zero = types[geometry + "Vector3"](0.0, 0.0, 0.0)
+    twist = types[geometry + "Twist"](types[geometry + "Vector3"](vx, 0.0, 0.0), zero)
+    pose = types[geometry + "Pose"](
+        types[geometry + "Point"](0.0, 0.0, 0.0),
+        types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
+    )
+    where = types[geometry + "PoseWithCovariance"](pose, np.zeros(36))
+    how = types[geometry + "TwistWithCovariance"](twist, np.zeros(36))
+    message = types[ODOMETRY](writer.header(at(t), "odom"), "base_link", where, how)
+    writer.write("/odom", ODOMETRY, at(t), message)
+
+
+def with_twist(path: Path, *, has_twist: bool = True) -> Path:
+    """The vehicle stands 18 m before a car. Its twist says 2 m/s, then 6, then nothing."""
+
+    def each(road: Road, t: float) -> None:
+        if has_twist and t < 1.4:
+            odometry(road.writer, t, 2.0 if t < 0.7 else 6.0)
+        road.obstacles(t, [thing(CAR, 18.0, 0.0)])
+
+    return drive(path, each, 2.0)
+
+
+def test_rows_have_the_time_to_collision(tmp_path: Path) -> None:
+    with_twist(tmp_path / "bag")
+    how = {"twist_topic": "odom", "prediction_policy": "hold", "twist_timeout": 0.2}
+    result = replay(tmp_path / "bag", tmp_path, parameters=how)
+    assert result.outcome is Outcome.PASSED, result.failures
+    rows = rows_of(tmp_path)
+    plain = tmp_path / "plain"
+    replay(tmp_path / "bag", plain, parameters={"prediction_policy": "hold"})
+    for row, other in zip(rows, rows_of(plain), strict=True):
+        assert (row.verdict, row.distance) == (other.verdict, other.distance)
+        assert isnan(other.time_to_collision)
+        t = (row.time - at(0.0)) * 1e-9
+        if t > 1.55 + 0.05:
+            assert isnan(row.time_to_collision)
+        elif t < 1.35:
+            exact = row.distance / (2.0 if t < 0.7 - 1e-6 else 6.0)
+            late = row.time_to_collision - exact
+            assert -0.01 < late <= 1e-9 or (row.time_to_collision == inf and exact > 4.9)
+    assert "time_to_collision" in (tmp_path / "drive" / "results.jsonl").read_text()
+    assert "time_to_collision" not in (plain / "drive" / "results.jsonl").read_text()
+
+
+def test_speed_selects_in_a_replay(tmp_path: Path) -> None:
+    with_twist(tmp_path / "bag")
+    replay(tmp_path / "bag", tmp_path, parameters={**BY_SPEED, "twist_timeout": 0.2})
+    seen = [(row.verdict, row.status) for row in rows_of(tmp_path)]
+    first = seen.index((Verdict.FREE, Status.SUCCESS))
+    gaps = {round(row.distance, 3) for row in rows_of(tmp_path)[first:] if not isnan(row.distance)}
+    assert len(gaps) == 2  # of the small one, then of the long one, 8 m less
+    assert max(gaps) - min(gaps) == pytest.approx(8.0)
+    assert seen[-1] == (Verdict.UNKNOWN, Status.STALE_FOOTPRINT)
+
+
+def test_bag_without_the_twist_that_selects_is_refused(tmp_path: Path) -> None:
+    with_twist(tmp_path / "bag", has_twist=False)
+    result = replay(tmp_path / "bag", tmp_path, parameters=BY_SPEED)
+    assert result.outcome is not Outcome.PASSED
+    assert "/odom for twist" in str(result)
+    plain = {"twist_topic": "odom", "footprint": SMALL}
+    result = replay(tmp_path / "bag", tmp_path, parameters=plain)
+    assert result.outcome is Outcome.PASSED
+
+
+# ---- recordings of version 0.8.0
+
+
+def events(types: dict[str, Any], rng: np.random.Generator) -> Any:
+    short, service = "gjk_collision/msg/", "gjk_collision/srv/msg/"
+    stamp = types["builtin_interfaces/msg/Time"]
+    header = types["std_msgs/msg/Header"](stamp(3, 4), "odom" * int(rng.integers(0, 4)))
+    geometry = "geometry_msgs/msg/"
+    x, y, margin = rng.uniform(-9.0, 9.0, 3).tolist()
+    turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
+    place = types[geometry + "Pose"](types[geometry + "Point"](x, y, 0.0), turn)
+    pose = types[geometry + "PoseStamped"](header, place)
+    n = int(rng.integers(0, 5))
+    poses, times = rng.uniform(-9.0, 9.0, 3 * n), rng.uniform(0.0, 1.0, n * int(rng.integers(2)))
+    verdict = types[short + "Verdict"](int(rng.integers(4)), 1, "why" * int(rng.integers(3)))
+    about = types[short + "ReplyInfo"](
+        header, int(rng.integers(1 << 40)), stamp(1, 2), 0.0, 0.5, ["a"] * n, 77, 0.001
+    )
+    of = {
+        "Collide": (pose, margin),
+        "Distance": (pose, n, margin),
+        "CheckPoses": (header, poses, times, margin, 1, bool(n % 2), 12),
+        "CheckPath": (header, poses, times, 1, margin, 0.0),
+    }
+    replies = {
+        "Collide": (False, verdict, about, 5, "source"),
+        "CheckPoses": (
+            False, verdict, about, np.ones(n, np.uint8), np.ones(n, np.uint16), times, times,
+            np.arange(n), poses[: n % 2], -1,
+        ),
+        "CheckPath": (False, verdict, about, 0, 0.5, 0.25, 9, 1.5, 1.25),
+    }  # fmt: skip
+    info = types["service_msgs/msg/ServiceEventInfo"]
+    gid = rng.integers(0, 255, 16).astype(np.uint8)
+    for name, fields in of.items():
+        request = types[f"{service}{name}_Request"](*fields)
+        made = types[f"{service}{name}_Event"]
+        yield name, made(info(1, stamp(0, 0), gid, n), [request], [])
+        if name in replies:
+            reply = types[f"{service}{name}_Response"](*replies[name])
+            yield name, made(info(2, stamp(0, 0), gid, n), [], [reply])
+            yield name, made(info(2, stamp(0, 0), gid, n), [request], [reply])
+
+
+def test_requests_of_older_recordings_are_read_as_they_were_sent(tmp_path: Path) -> None:
+    """A message of an older version must not be taken for one of this version, or be lost."""
+    rng = np.random.default_rng(8)
+    store = typestore(older_types()[0])
+    sent = []
+    with BagWriter(tmp_path / "bag") as writer:
+        for _ in range(50):
+            for name, message in events(store.types, rng):
+                kind = f"gjk_collision/srv/{name}_Event"
+                data = bytes(store.serialize_cdr(message, f"gjk_collision/srv/msg/{name}_Event"))
+                write_undefined(writer, f"/{name}", kind, at(len(sent) * 1e-3), data)
+                sent.append(message)
+    with Bag(tmp_path / "bag") as bag:
+        read = [bag.decode(each) for each in bag.messages(bag.topics)]
+    assert len(read) == len(sent) == 500
+    for message, found in zip(sent, read, strict=True):
+        assert repr(found.request) == repr(message.request)
+        assert repr(found.response) == repr(message.response)

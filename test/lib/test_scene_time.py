@@ -167,7 +167,6 @@ MISMATCH, NOT_FINITE = Status.ARRAY_MISMATCH, Status.NON_FINITE
         ({"paths": [([-1.0], np.zeros((1, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
         ({"paths": [([1.0], [(NAN, 0, 0)])]}, None, "paths", 0, NOT_FINITE),
         ({"stamps": [0.0, 0.0]}, None, "stamps", None, MISMATCH),
-        ({"horizon": -1.0}, None, "horizon", None, Status.INVALID_INPUT),
         ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
     ],
 )
