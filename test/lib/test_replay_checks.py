@@ -415,22 +415,6 @@ TWO_SOURCES = {
 }  # fmt: skip
 
 
-def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:
-    """Also through a gap of all sources. The age is that of the oldest source."""
-
-    def each(road: Road, t: float) -> None:
-        if not 2.0 < t < 2.5:
-            road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/lidar")
-        if t <= 1.0:
-            road.obstacles(t, [thing(CAR, 30.0, 0.0)], topic="/radar")
-
-    replay(drive(tmp_path / "bag", each, 3.0), tmp_path, parameters=TWO_SOURCES)
-    ages = [(row.time - at(1.0), row.obstacle_age) for row in rows_of(tmp_path)]
-    stopped = [(t * 1e-9, age) for t, age in ages if t >= 0]
-    assert len(stopped) > 30
-    assert [age for _, age in stopped] == pytest.approx([t for t, _ in stopped], abs=1e-6)
-
-
 def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
     """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
     result = against(faults=next(case for case in CASES if case.name == "fault_nan").faults)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browse, needs_browser, pressed, with_script
-from data import DATA, needs_data
 from replay_pages import assert_not_scrolled, fact, filmed, summary_of
 from replays import SCENARIOS
 from write_scenarios import write
@@ -19,7 +18,6 @@ from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.golden import Golden
 from gjk_collision.replay.rows import Row
-from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.report.film import MAX_FRAMES
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
@@ -111,17 +109,6 @@ def test_overview_leads_to_the_pages(pages: Path) -> None:
     assert "none failed" in dom
     for name in ("approach", "dropout"):
         assert f'href="{name}/index.html"' in dom
-
-
-@needs_browser
-@needs_data
-def test_page_of_utm_coordinates(tmp_path: Path) -> None:
-    """Great coordinates are drawn about an origin near by, and told whole."""
-    write_bag(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
-    cases = read_cases(tmp_path / "bag", Config())
-    run_all(cases, tmp_path / "out", Options())
-    dom = browse(tmp_path / "out" / "bag" / "index.html", fragment="#t=1")
-    assert fact(dom, "vehicle").startswith("x 66475")
 
 
 @needs_browser

@@ -285,4 +285,5 @@ def test_legend_axes_and_units(drive: Path, tmp_path: Path) -> None:
     assert any(re.fullmatch(r"6647\d\d", text) for text in texts), "true coordinates on the axis"
     assert any(re.fullmatch(r"[\d.]+ m", text) for text in texts), "scale bar"
     assert legend.startswith("safety margin, 0.50 m") and "predicted path" in legend
-    assert "yaw 0.0000 rad in odom" in facts and "(unit vector in odom)" in facts
+    assert "x 664750" in facts and "yaw 0.0000 rad in odom" in facts
+    assert "(unit vector in odom)" in facts

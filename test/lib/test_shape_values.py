@@ -239,9 +239,18 @@ def test_poses_that_lose_a_shape_are_refused() -> None:
 
 CLOSED = [*SQUARE, SQUARE[0]]
 SIDES = [Shape.segment(*CLOSED[i : i + 2]) for i in range(4)]
-POINT = {"type": "Point", "coordinates": [1, 2]}
 TWO = [shapely.Polygon(SQUARE), shapely.box(5.0, 5.0, 6.0, 7.0)]
-FEATURE = {"type": "Feature", "geometry": shapely.Polygon(SQUARE)}
+BOW = shapely.MultiPolygon([([*SQUARE], []), ([(0, 0), (1, 1), (1, 0), (0, 1)], [])])
+
+
+def geo(kind: str, coordinates: Any) -> dict[str, Any]:
+    return {"type": kind, "coordinates": coordinates}
+
+
+def feature(geometry: Any) -> dict[str, Any]:
+    return {"type": "Feature", "properties": {}, "geometry": geometry}
+
+
 GEOMETRIES: list[tuple[Any, Shape]] = [
     (shapely.Point(1.0, 2.0), Shape.point((1.0, 2.0))),
     (shapely.Polygon(SQUARE), Shape.polygon(SQUARE)),
@@ -251,18 +260,15 @@ GEOMETRIES: list[tuple[Any, Shape]] = [
     (shapely.LinearRing(SQUARE), compound(*SIDES)),
     (shapely.MultiPoint(SQUARE[:2]), compound(Shape.point(SQUARE[0]), Shape.point(SQUARE[1]))),
     (shapely.MultiLineString([SQUARE[:2], SQUARE[2:]]), compound(SIDES[0], SIDES[2])),
-    (
-        shapely.MultiPolygon(TWO),
-        compound(Shape.polygon(SQUARE), Shape.box(1.0, 2.0, (5.5, 6.0))),
-    ),
+    (shapely.MultiPolygon(TWO), compound(Shape.polygon(SQUARE), Shape.box(1, 2, (5.5, 6.0)))),
     (
         shapely.GeometryCollection([shapely.Point(1.0, 2.0), shapely.Polygon(WEDGE)]),
         compound(Shape.point((1.0, 2.0)), Shape.concave(WEDGE)),
     ),
-    ({"type": "Polygon", "coordinates": [CLOSED]}, Shape.polygon(SQUARE)),
-    ({"type": "Polygon", "coordinates": [np.array(SQUARE)]}, Shape.polygon(SQUARE)),
-    ({"type": "Feature", "properties": {}, "geometry": POINT}, Shape.point((1.0, 2.0))),
-    ({"type": "FeatureCollection", "features": [FEATURE]}, Shape.polygon(SQUARE)),
+    (geo("Polygon", [CLOSED]), Shape.polygon(SQUARE)),
+    (geo("Polygon", [np.array(SQUARE)]), Shape.polygon(SQUARE)),
+    (feature(geo("Point", [1, 2])), Shape.point((1.0, 2.0))),
+    ({"type": "FeatureCollection", "features": [feature(TWO[0])]}, Shape.polygon(SQUARE)),
 ]
 
 
@@ -272,43 +278,26 @@ def test_from_geo(geometry: Any, shape: Shape) -> None:
     assert Shape.from_geo(geometry, 0.25) == shape.inflated(0.25)
 
 
-POLYGON = {"type": "Polygon"}
 BAD_GEOMETRIES: list[tuple[Any, Status, str]] = [
     (3, Status.INVALID_INPUT, "g: must have __geo_interface__"),
     ({"type": "Circle"}, Status.INVALID_INPUT, "g: type must be one of .*'Circle'"),
     ({"type": []}, Status.INVALID_INPUT, "g: type must be a string"),
     ({"coordinates": []}, Status.INVALID_INPUT, "g: must have __geo_interface__"),
-    (POLYGON, Status.INVALID_INPUT, "g.coordinates: must be a sequence"),
-    ({"type": "Point", "coordinates": None}, Status.INVALID_INPUT, "g.coordinates"),
-    ({"type": "Point", "coordinates": "12"}, Status.INVALID_INPUT, "g.coordinates"),
-    ({"type": "Feature", "geometry": None}, Status.INVALID_INPUT, "g.geometry: must have"),
+    ({"type": "Polygon"}, Status.INVALID_INPUT, "g.coordinates: must be a sequence"),
+    (geo("Point", None), Status.INVALID_INPUT, "g.coordinates"),
+    (geo("Point", "12"), Status.INVALID_INPUT, "g.coordinates"),
+    (feature(None), Status.INVALID_INPUT, "g.geometry: must have"),
     (shapely.Polygon(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
     (shapely.Point(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
     (shapely.MultiPolygon(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
     (shapely.GeometryCollection(), Status.TOO_FEW_POINTS, "g.geometries: must not be empty"),
     (shapely.Point(1.0, 2.0, 3.0), Status.ARRAY_MISMATCH, "shapely.force_2d"),
-    (
-        {**POLYGON, "coordinates": [[(0, 0), (1,)]]},
-        Status.ARRAY_MISMATCH,
-        r"coordinates\[0\]\[1\]",
-    ),
-    ({**POLYGON, "coordinates": [SQUARE[:2]]}, Status.TOO_FEW_POINTS, "g.coordinates"),
-    (
-        {"type": "LineString", "coordinates": SQUARE[:1]},
-        *(Status.TOO_FEW_POINTS, "g.coordinates: a LineString needs at least 2 points"),
-    ),
-    (
-        {"type": "LineString", "coordinates": [[1, 2], [3, 4], [5, np.nan]]},
-        *(Status.NON_FINITE, r"^g.coordinates\[2\]"),
-    ),
-    (
-        {"type": "MultiPoint", "coordinates": [(0.0, 1.0), (np.nan, 0.0)]},
-        *(Status.NON_FINITE, r"g.coordinates\[1\]\[0\]: must be finite"),
-    ),
-    (
-        shapely.MultiPolygon([([*SQUARE], []), ([(0, 0), (1, 1), (1, 0), (0, 1)], [])]),
-        *(Status.INVALID_INPUT, r"g.coordinates\[1\]\[0\]: the edge from this vertex crosses"),
-    ),
+    (geo("Polygon", [[(0, 0), (1,)]]), Status.ARRAY_MISMATCH, r"g.coordinates\[0\]\[1\]"),
+    (geo("Polygon", [SQUARE[:2]]), Status.TOO_FEW_POINTS, "g.coordinates"),
+    (geo("LineString", SQUARE[:1]), Status.TOO_FEW_POINTS, "g.coordinates: a LineString needs"),
+    (geo("LineString", [[1, 2], [3, 4], [5, np.nan]]), Status.NON_FINITE, r"^g.coordinates\[2\]"),
+    (geo("MultiPoint", [(0, 1), (np.nan, 0)]), Status.NON_FINITE, r"g.coordinates\[1\]\[0\]: "),
+    (BOW, Status.INVALID_INPUT, r"g.coordinates\[1\]\[0\]: the edge from this vertex crosses"),
 ]
 
 
