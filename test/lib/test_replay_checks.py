@@ -409,12 +409,6 @@ def test_golden_tells_another_nearest_obstacle(
     assert found == {"count": 1, "first": [text], "times": [0.45]}
 
 
-TWO_SOURCES = {
-    "obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar", "radar.topic": "/radar",
-    "base_frame": "odom",
-}  # fmt: skip
-
-
 def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
     """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
     result = against(faults=next(case for case in CASES if case.name == "fault_nan").faults)
@@ -701,7 +695,9 @@ def two_sources(folder: Path, lidar: float, radar: float) -> Case:
             xy = np.array([x, 0.0, x + 1.0, 0.0, x, 1.0])
             found = Obstacles("odom", at(0.0), ids=np.array([NUMBER]), offsets=[0, 3], xy=xy)
             writer.obstacles(found, topic)
-    return Case("drive", folder / "bag", Config.from_parameters(TWO_SOURCES))
+    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
+    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
+    return Case("drive", folder / "bag", Config.from_parameters(parameters))
 
 
 def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def outline(make: Maker, header: Any, x: float, bad: bool) -> Any:
 
 def converted(make: Maker, header: Any, x: float, bad: bool) -> Any:
     """One obstacle; a bad one is in a frame that its message is not in."""
-    own = make.writer.header(at(0.0), "map" if bad else "odom")
+    own = make("std_msgs/msg/Header", header.stamp, "map" if bad else "odom")
     turn = make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
     fields = own, make.polygon((x + 0.5, 0.0)), 0.5, 7, turn, make.still()
     obstacle = make("costmap_converter_msgs/msg/ObstacleMsg", *fields)
