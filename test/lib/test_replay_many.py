@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from replays import drive
-from write_scenarios import write_all
+from write_scenarios import CAR, thing, write_all
 
 from gjk_collision.__main__ import main
 from gjk_collision.report import many
@@ -76,8 +76,9 @@ def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
 def write_drives(folder: Path) -> list[str]:
     """Write six drives of a minute, long enough to be interrupted in."""
     names = [f"drive{i}" for i in range(6)]
-    for name in names:
-        drive(folder / name, seconds=60.0)
+    for i, name in enumerate(names):
+        cars = [thing(CAR, 20.0 + i, 0.0)]
+        drive(folder / name, lambda road, t, cars=cars: road.obstacles(t, cars), 60.0)
     return names
 
 
