@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chromium for the tests of pages, with scripts that act as a reader does."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

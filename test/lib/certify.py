@@ -5,8 +5,6 @@
 Each function returns the rules that the answer breaks, as text; an empty list is a good answer.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

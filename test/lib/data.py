@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Third-party cases on disk: where they are, and the reason to skip when they are not there."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

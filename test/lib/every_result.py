@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An object of every class of results, and what its message about `bool` has to name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

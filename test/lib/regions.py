@@ -7,8 +7,6 @@ A trapezoid is outside if its middle is in no outline, or in a hole. A shape is 
 meets no closed trapezoid outside. This needs no boundary, no ray and no point of the shape.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from fractions import Fraction
@@ -120,7 +118,6 @@ class Truth:
 
 
 def lanelets() -> dict[str, list[np.ndarray]]:
-    """The lanelets of each scenario in the test data."""
     found: dict[str, dict[str, np.ndarray]] = {}
     for pair in load("concave_pairs.json").get("pairs", []):
         scenario = pair["names"][1].split("#")[0]

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of a replay's page share: a drive with cars, frames, and what a page says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
@@ -52,7 +50,6 @@ def data_of(page: Path) -> Any:
 
 
 def told(page: Path, script: str, folder: Path) -> Any:
-    """Return what a script in the page returns."""
     text = page.read_text(encoding="utf-8")
     run_it = f"<script>document.title = JSON.stringify((() => {{ {script} }})());</script></body>"
     (folder / "told.html").write_text(text.replace("</body>", run_it), encoding="utf-8")
@@ -61,6 +58,30 @@ def told(page: Path, script: str, folder: Path) -> Any:
     found = re.search(r"<title>(.*?)</title>", dom)
     assert found
     return json.loads(unescape(found[1]))
+
+
+def assert_not_scrolled(page: Path, widths: Sequence[int]) -> None:
+    """Check that no width of a window [px] scrolls a page sideways.
+
+    A window of Chromium has 500 px at least, so the page is in frames.
+    """
+    text = page.read_text(encoding="utf-8")
+    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
+    if "script-src" not in text:  # of the overview
+        allowed = "default-src 'none'; script-src 'unsafe-inline';"
+        text = text.replace("default-src 'none';", allowed, 1)
+    text = text.replace("</body>", f"<script>{tell}</script></body>")
+    (page.parent / "narrow.html").write_text(text, encoding="utf-8")
+    style = '<iframe src="narrow.html" style="width: {}px; border: 0"></iframe>'
+    frames = "".join(map(style.format, widths))
+    collect = (
+        "onload = () => document.title = [...document.querySelectorAll('iframe')]"
+        ".map((each) => each.contentDocument.documentElement.dataset.wide).join(' ')"
+    )
+    framed = page.parent / "framed.html"
+    framed.write_text(f"<title></title>{frames}<script>{collect}</script>")
+    dom = browse(framed, "--allow-file-access-from-files")
+    assert f"<title>{' '.join(map(str, widths))}</title>" in dom
 
 
 def fact(dom: str, name: str) -> str:

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the replay tests share: a case run into a folder, its rows, a drive with requests."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from gjk_collision.replay.golden import read_rows
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.report.outcome import Result
+from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
@@ -35,6 +34,44 @@ def replay(
 
 def rows_of(out: Path, name: str = "drive") -> list[Row]:
     return list(read_rows(out / name / "results.jsonl"))
+
+
+def broken(bag: Path, out: Path, *words: str, **fields: Any) -> Result:
+    """Check that a replay ends as broken, with these words in its first failure."""
+    result = replay(bag, out, **fields)
+    assert result.outcome is Outcome.BROKEN
+    assert all(each in result.failures[0] for each in words), result.failures
+    return result
+
+
+def car_ahead(road: Road, t: float) -> None:
+    road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+
+
+def drive(
+    path: Path,
+    each: Callable[[Road, float], object] = car_ahead,
+    seconds: float = 1.0,
+    end: Callable[[Road], object] = lambda road: None,
+    storage: Storage = "mcap",
+) -> Path:
+    """Write a drive of a vehicle that stands; `each` writes the rest of a step, `end` the end."""
+    with BagWriter(path, storage) as writer:
+        road = Road(writer)
+        for t in steps(seconds):
+            road.ego(t)
+            each(road, t)
+        end(road)
+    return path
+
+
+def write_undefined(writer: BagWriter, topic: str, kind: str, time: int, data: bytes) -> None:
+    """Write a message whose definition the bag does not have, as ROS records a service event."""
+    key = topic, kind
+    if key not in writer._connections:
+        added = writer._writer.add_connection(*key, msgdef="", rihs01="RIHS01_0")
+        writer._connections[key] = added
+    writer._writer.write(writer._connections[key], time, data)
 
 
 def with_requests(
@@ -67,13 +104,9 @@ def with_requests(
     with BagWriter(path, storage) as writer:
         road = Road(writer)
         header = writer.header(*stamp_and_frame)
-        pose = types[geometry + "PoseStamped"](
-            header,
-            types[geometry + "Pose"](
-                types[geometry + "Point"](10.0, 0.0, 0.0),
-                types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
-            ),
-        )
+        place = types[geometry + "Point"](10.0, 0.0, 0.0)
+        turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
+        pose = types[geometry + "PoseStamped"](header, types[geometry + "Pose"](place, turn))
         requests = {
             "Collide": types[service + "Collide_Request"](pose, 0.0, ""),
             "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
@@ -91,28 +124,20 @@ def with_requests(
         reply_info = types["gjk_collision/msg/ReplyInfo"](
             header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0, ""
         )
-        reply = types[service + "Collide_Response"](
-            False, verdict(int(recorded), 1, ""), reply_info, -1, ""
-        )
+        answer = verdict(int(recorded), 1, "")
+        reply = types[service + "Collide_Response"](False, answer, reply_info, -1, "")
         gid = np.arange(16, dtype=np.uint8)
 
         def event(name: str, t: float, kind: int, request: Any, response: Any, seq: int) -> None:
-            made = types[f"{service}{name}_Event"](
-                info(kind, stamp(0, 0), gid, seq), request, response
-            )
+            about = info(kind, stamp(0, 0), gid, seq)
+            made = types[f"{service}{name}_Event"](about, request, response)
             store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
             spelling = spellings[bool(response)]
             if spelling == "srv/msg":
                 writer.write(topic, f"{service}{name}_Event", at(t), made)
                 return
-            key = (topic, f"gjk_collision/srv/{name}_Event")
-            if key not in writer._connections:
-                # As ROS records it: the type's name says srv, and its definition is not given.
-                writer._connections[key] = writer._writer.add_connection(
-                    *key, msgdef="", rihs01="RIHS01_0"
-                )
             data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
-            writer._writer.write(writer._connections[key], at(t), data)
+            write_undefined(writer, topic, f"gjk_collision/srv/{name}_Event", at(t), data)
 
         for t in steps(1.0):
             road.ego(t)

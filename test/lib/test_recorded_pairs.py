@@ -5,8 +5,6 @@
 Each has its recorded truth; here it is also compared with rational arithmetic.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import oracles
@@ -48,7 +46,6 @@ def made(points: Any) -> Shape:
 @pytest.mark.requirement("G-2")
 @pytest.mark.parametrize("case", cases_of("hard_cases.json") + cases_of("peer_cases.json"))
 def test_case(case: dict[str, Any]) -> None:
-    """Every case is either answered exactly or stands in a list above: both ways."""
     assert ("a" not in case) == (case["id"] in NO_PLANAR_PAIR)
     if case["id"] in NO_PLANAR_PAIR:
         pytest.skip(NO_PLANAR_PAIR[case["id"]])
@@ -72,7 +69,6 @@ def test_case(case: dict[str, Any]) -> None:
 
 
 def test_concave_pairs() -> None:
-    """Vehicles against lanelets, convex or not."""
     pairs = load("concave_pairs.json")["pairs"]
     assert {pair["gt"]["collide"] for pair in pairs} == {True, False}
     for pair in pairs:

@@ -5,14 +5,13 @@
 GJK_CASES sets how many poses are tried.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import os
 import pickle
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,28 +48,26 @@ def shapes_near(rng: random.Random, rings: list[np.ndarray], size: float) -> np.
     """A point, a segment, a triangle or a rectangle, often with points on the boundary."""
     vertices = np.concatenate(rings)
 
+    def offset() -> np.ndarray:
+        return np.array([rng.uniform(-1, 1), rng.uniform(-1, 1)])
+
     def point() -> np.ndarray:
         ring = rng.choice(rings)
         i = rng.randrange(len(ring))
+        share = np.array([rng.random(), rng.random()])
         at = [
             ring[i],
             0.5 * (ring[i] + ring[i - 1]),
             ring[i] + rng.choice([0.25, 0.5, rng.random()]) * (ring[i - 1] - ring[i]),
-            vertices.min(axis=0)
-            + np.array([rng.random(), rng.random()]) * np.ptp(vertices, axis=0),
+            vertices.min(axis=0) + share * np.ptp(vertices, axis=0),
         ][rng.randrange(4)]
-        return at + rng.choice([0.0, 0.0, 1e-15, 1e-9, 0.1 * size]) * np.array(
-            [rng.uniform(-1, 1), rng.uniform(-1, 1)]
-        )
+        return at + rng.choice([0.0, 0.0, 1e-15, 1e-9, 0.1 * size]) * offset()
 
     kind = rng.randrange(5)
     if kind < 3:
         own = size * rng.choice([0.01, 0.3, 1.0, 4.0])
         first = point()
-        return np.array(
-            [first, *(first + own * np.array([rng.uniform(-1, 1), rng.uniform(-1, 1)])
-                      for _ in range(kind))]
-        )  # fmt: skip
+        return np.array([first, *(first + own * offset() for _ in range(kind))])
     if kind == 3:
         first = point()
         return square(*first, *(size * rng.choice([0.25, 0.5, 1.0, 2.0]) for _ in range(2)))
@@ -106,9 +103,7 @@ def compare(rng: random.Random, rings: list, holes: list, size: float, cases: in
 
 
 def union_of(rings: list, holes: list):
-    return unary_union([Polygon(r) for r in rings]).difference(
-        unary_union([Polygon(h) for h in holes])
-    )
+    return unary_union([Polygon(r) for r in rings]) - unary_union([Polygon(h) for h in holes])
 
 
 @pytest.mark.requirement("V-21")
@@ -203,9 +198,8 @@ def test_far_from_the_origin(shift: float) -> None:
         rings = random_rings(rng, 4, 1.0, 3)
         here = Scene([], inside=Region(rings))
         there = Scene([], inside=Region([ring + shift for ring in rings]))
-        poses = np.array(
-            [(rng.randint(-4, 20) / 4, rng.randint(-4, 20) / 4, 0.0) for _ in range(60)]
-        )
+        places = [(rng.randint(-4, 20) / 4, rng.randint(-4, 20) / 4, 0.0) for _ in range(60)]
+        poses = np.array(places)
         moved = poses + [shift, shift, 0.0]
         for shape in (Shape.box(0.5, 0.5), Shape.circle(0.0), Shape.circle(0.25)):
             expected = here.check(shape, poses).verdicts
@@ -213,24 +207,34 @@ def test_far_from_the_origin(shift: float) -> None:
             assert set(expected.tolist()) <= {Verdict.FREE, Verdict.COLLISION}
 
 
-def test_seams_points_gaps_and_slivers() -> None:
-    point = np.array([[1.0, 0.5]])
-    across = np.array([[0.5, 0.5], [1.5, 0.5]])
-    assert verdict(Region([square(0, 0), square(1, 0)]), across) == Verdict.FREE  # a seam
-    assert verdict(Region([square(0, 0), square(1, 0.25, 1, 0.5)]), across) == Verdict.FREE
-    assert (
-        verdict(Region([square(0, 0), square(1, 1)]), np.array([[1.0, 1.0]])) == Verdict.COLLISION
-    )
-    gap = Region([square(0, 0), square(np.nextafter(1, 2), 0)])
-    assert verdict(gap, across) == Verdict.COLLISION
-    assert verdict(gap, point) == Verdict.COLLISION
-    four = [square(x, y) for x in (0, 1) for y in (0, 1)]
-    assert verdict(Region(four), np.array([[1.0, 1.0]])) == Verdict.FREE
-    assert verdict(Region(four[:3]), np.array([[1.0, 1.0]])) == Verdict.COLLISION
-    sliver = Region([square(0, 0, 10, 1e-12)])
-    assert verdict(sliver, np.array([[1, 5e-13], [9, 5e-13]])) == Verdict.FREE
-    assert verdict(sliver, np.array([[1, 5e-13], [9, 1e-12]])) == Verdict.COLLISION
-    # a hole that touches the boundary from inside, one inside another, and one that is twice there
+ACROSS = np.array([[0.5, 0.5], [1.5, 0.5]])
+CORNER = np.array([[1.0, 1.0]])
+FOUR = [square(x, y) for x in (0, 1) for y in (0, 1)]
+GAP = [square(0, 0), square(np.nextafter(1, 2), 0)]
+SLIVER = [square(0, 0, 10, 1e-12)]
+
+
+@pytest.mark.parametrize(
+    ("rings", "shape", "is_inside"),
+    [
+        ([square(0, 0), square(1, 0)], ACROSS, True),  # a seam
+        ([square(0, 0), square(1, 0.25, 1, 0.5)], ACROSS, True),
+        ([square(0, 0), square(1, 1)], CORNER, False),
+        (GAP, ACROSS, False),
+        (GAP, [[1.0, 0.5]], False),
+        (FOUR, CORNER, True),
+        (FOUR[:3], CORNER, False),
+        (SLIVER, [[1, 5e-13], [9, 5e-13]], True),
+        (SLIVER, [[1, 5e-13], [9, 1e-12]], False),
+    ],
+)
+def test_seams_points_gaps_and_slivers(rings: list, shape: list, is_inside: bool) -> None:
+    expected = Verdict.FREE if is_inside else Verdict.COLLISION
+    assert verdict(Region(rings), np.array(shape)) == expected
+
+
+def test_holes() -> None:
+    """One touches the boundary from inside, one is inside another, and one is twice there."""
     rings = [square(0, 0, 4, 4)]
     holes = [square(0, 1), square(2, 2), square(2.25, 2.25, 0.5, 0.5), square(2, 2)[::-1]]
     region = Region(rings, holes)
@@ -276,11 +280,8 @@ def test_paths_stay_inside() -> None:
         poses = rng.uniform((1, 1, -0.3), (19, 3, 0.3), (3, 3))
         poses[1:] = poses[0] + 0.2 * (poses[1:] - poses[0])
         times = np.array([5.0, 6.0, 7.5])
-        each = [
-            placed(poses[i] + s * (poses[i + 1] - poses[i]), shape)
-            for i in range(2)
-            for s in np.linspace(0, 1, 30)
-        ]
+        ways = np.concatenate([np.linspace(a, b, 30) for a, b in pairwise(poses)])
+        each = [placed(pose, shape) for pose in ways]
         inside = [truth.covers(at) for at in each]
         least = min(truth.boundary.distance(at) for at in each) if all(inside) else 0.0
         for at in (None, times):
@@ -328,32 +329,25 @@ def test_paths_outside() -> None:
 
 def test_time_to_collision() -> None:
     scene = Scene([], inside=Region([square(0, 0, 10, 10)]))
-    found = scene.time_to_collision(
-        Shape.box(2, 1), [(5, 5, 0)] * 3, [(1, 0, 0), (-2, 0, 0), (0, 0, 1)], 7.0
-    )
+    twists = [(1, 0, 0), (-2, 0, 0), (0, 0, 1)]
+    found = scene.time_to_collision(Shape.box(2, 1), [(5, 5, 0)] * 3, twists, 7.0)
     assert found.times[:2] == pytest.approx([4.0, 2.0], abs=0.01)
     assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
 
 
 def test_gradients() -> None:
-    """Differences of the distance, inside and outside."""
     rng = np.random.default_rng()
     scene = Scene([], inside=Region(L_SHAPE, [HOLE]))
     poses = random_poses(rng, max(100, CASES // 5))
     found = scene.gradient(CAR, poses)
     assert (found.ids == OUTSIDE).all() and (found.statuses == Status.SUCCESS).all()
     step = 1e-6
-    differences = np.stack(
-        [
-            (
-                scene.gradient(CAR, poses + step * axis).distances
-                - scene.gradient(CAR, poses - step * axis).distances
-            )[:, 0]
-            / (2 * step)
-            for axis in np.eye(3)
-        ],
-        axis=-1,
-    )
+
+    def distances(moved: np.ndarray) -> np.ndarray:
+        return scene.gradient(CAR, moved).distances[:, 0]
+
+    slopes = [distances(poses + step * e) - distances(poses - step * e) for e in np.eye(3)]
+    differences = np.stack(slopes, axis=-1) / (2 * step)
     error = np.abs(differences - found.gradients[:, 0]).max(axis=1)
     smooth = found.smooth[:, 0]
     assert smooth.any() and error[smooth].max() < 1e-4
@@ -364,7 +358,6 @@ def test_gradients() -> None:
 
 
 def test_with_obstacles() -> None:
-    """The answer is the worse of those for the region and for the obstacles."""
     rng = np.random.default_rng()
     shapes = [Shape.circle(0.3), Shape.box(1, 1), Shape.box(0.5, 0.5)]
     at, speeds = [(3, 2, 0), (12, 3, 0.5), (18, 9, 0)], [(0, 0, 0), (1, 0, 0.1), (0, -1, 0)]
@@ -389,10 +382,9 @@ def test_with_obstacles() -> None:
         gradient = both.gradient(CAR, poses, t, k=4)
         assert (gradient.distances[:, 0] == found.distances).all()
         assert ((gradient.ids == OUTSIDE).sum(axis=1) == 1).all()
-        for threads in (2,):
-            again = both.check(CAR, poses, t, mode="distance", threads=threads)
-            assert (again.distances == found.distances).all()
-            assert (again.nearest_ids == found.nearest_ids).all()
+        again = both.check(CAR, poses, t, mode="distance", threads=2)
+        assert (again.distances == found.distances).all()
+        assert (again.nearest_ids == found.nearest_ids).all()
     for pose in poses[:100]:
         found = both.nearest(CAR, pose, k=4)
         assert sorted(found.ids.tolist()) == [OUTSIDE, 0, 1, 2]
@@ -521,16 +513,14 @@ def test_a_region_cannot_be_changed() -> None:
 
 def test_from_arrays() -> None:
     scene = Scene.from_arrays([0, 1], [(5, 2)], radius=[0.5], ids=[7], inside=Region(L_SHAPE))
-    assert scene.check(CAR, [(5, 2, 0), (-9, 2, 0), (14, 2, 0)]).nearest_ids.tolist() == [
-        7, OUTSIDE, -1,
-    ]  # fmt: skip
+    found = scene.check(CAR, [(5, 2, 0), (-9, 2, 0), (14, 2, 0)])
+    assert found.nearest_ids.tolist() == [7, OUTSIDE, -1]
     with pytest.raises(InputError, match="outside of the region"):
         Scene.from_arrays([0, 1], [(5, 2)], ids=[OUTSIDE], inside=Region(L_SHAPE))
     assert Scene([Shape.circle(1.0)], ids=[OUTSIDE]).ids == [OUTSIDE]
 
 
 def test_rounded_crossings_stay_near() -> None:
-    """Two edges that cross in a point that is not a double."""
     a = np.array([(0, 0), (3, 1), (0, 1)])
     b = np.array([(1, -1), (2, 2), (3, -1)])
     region = Region([a, b])
@@ -544,13 +534,12 @@ def test_rounded_crossings_stay_near() -> None:
 
 
 def test_snap_closes_gaps() -> None:
-    across = np.array([[0.5, 0.5], [1.5, 0.5]])
     far = np.array([[0.5, 0.5], [2.5, 0.5]])
     # beside each other, a T-junction, and an edge that is not parallel to the other
     right = [(1.0 + 4e-4, 0.25), (2.0, 0.25), (2.0, 0.75), (1.0 - 4e-4, 0.75)]
     rings = [square(0, 0), np.array(right), square(2.0 + 9e-4, 0)]
-    assert verdict(Region(rings), across) == Verdict.COLLISION
-    assert verdict(Region(rings, snap=5e-4), across) == Verdict.FREE
+    assert verdict(Region(rings), ACROSS) == Verdict.COLLISION
+    assert verdict(Region(rings, snap=5e-4), ACROSS) == Verdict.FREE
     assert verdict(Region(rings, snap=5e-4), far) == Verdict.COLLISION
     closed = Region(rings, snap=1e-3)
     assert verdict(closed, far) == Verdict.FREE
@@ -565,6 +554,11 @@ def test_snap_closes_gaps() -> None:
             Region(rings, snap=wrong)
 
 
+def boundary_length(region: Region) -> float:
+    a, b = region.boundary[:, :2], region.boundary[:, 2:]
+    return math.fsum(np.hypot(*(b - a).T).tolist())
+
+
 def test_snap_removes_small_errors() -> None:
     """Random unions whose vertices are off by a little have the area and length of exact ones."""
     rng = random.Random()
@@ -575,8 +569,7 @@ def test_snap_removes_small_errors() -> None:
         off = [ring + moves.uniform(-1e-7, 1e-7, ring.shape) for ring in rings]
         snapped = Region(off, snap=1e-6)
         assert snapped.area == pytest.approx(region.area, abs=1e-4), rings
-        length = np.hypot(*(region.boundary[:, 2:] - region.boundary[:, :2]).T).sum()
-        found = np.hypot(*(snapped.boundary[:, 2:] - snapped.boundary[:, :2]).T).sum()
+        length, found = boundary_length(region), boundary_length(snapped)
         assert found == pytest.approx(length, abs=1e-2), rings  # no slits
 
 
@@ -588,15 +581,11 @@ def test_values() -> None:
     assert region.contains(points).tolist() == [[True, False], [True, False]]
     assert len(region.outlines) == 3 and (region.holes[0] == HOLE).all()
     assert not region.outlines[0].flags.writeable and not region.boundary.flags.writeable
-    for other in (
-        copy.deepcopy(region),
-        pickle.loads(pickle.dumps(region)),
-        Region(L_SHAPE, [HOLE]),
-    ):
+    copies = copy.deepcopy(region), pickle.loads(pickle.dumps(region))
+    for other in (*copies, Region(L_SHAPE, [HOLE])):
         assert other == region and hash(other) == hash(region)
         assert other.area == region.area
     assert region != Region(L_SHAPE) and region != 1
-    assert repr(region) == "<Region: 3 outlines, 1 holes, in (0, 0, 20, 14)>"
     assert Scene([], inside=region).inside is region and Scene([]).inside is None
 
 
@@ -621,21 +610,20 @@ def test_refused(outlines, holes, message: str) -> None:
         Region(outlines, holes)
 
 
-def test_refused_as_argument() -> None:
+def test_a_scene_refuses_outlines_that_are_no_region() -> None:
     with pytest.raises(InputError, match="inside: must be a Region"):
         Scene([], inside=square(0, 0))
 
 
 @pytest.mark.parametrize("snap", [0.0, 0.1])
-def test_a_ring_without_vertices_is_refused(snap: float) -> None:
-    for outlines, holes, where in (
-        ([ROAD, np.empty((0, 2))], [], "outlines[1]"),
-        ([ROAD], [np.empty((0, 2))], "holes[0]"),
-    ):
-        with pytest.raises(InputError) as caught:
-            Region(outlines, holes, snap=snap)
-        assert caught.value.status is Status.TOO_FEW_POINTS
-        assert str(caught.value).startswith(f"{where}: an outline needs at least 3 distinct")
+@pytest.mark.parametrize("part", ["outlines[1]", "holes[0]"])
+def test_a_ring_without_vertices_is_refused(part: str, snap: float) -> None:
+    empty = [np.empty((0, 2))]
+    outlines, holes = ([ROAD, *empty], []) if part == "outlines[1]" else ([ROAD], empty)
+    with pytest.raises(InputError) as caught:
+        Region(outlines, holes, snap=snap)
+    assert caught.value.status is Status.TOO_FEW_POINTS
+    assert str(caught.value).startswith(f"{part}: an outline needs at least 3 distinct")
 
 
 @pytest.mark.parametrize("points", [1.0, [1.0, 2.0, 3.0], np.zeros((4, 3))])
@@ -659,15 +647,6 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[i
     return count
 
 
-def outline_length(area) -> float:
-    return float(area.boundary.length)
-
-
-def boundary_length(region: Region) -> float:
-    a, b = region.boundary[:, :2], region.boundary[:, 2:]
-    return math.fsum(np.hypot(*(b - a).T).tolist())
-
-
 def test_crossings_inside_of_other_outlines_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """300 random triangles cross at 90 000 points. Almost all are inside of another triangle.
 
@@ -679,7 +658,7 @@ def test_crossings_inside_of_other_outlines_are_left_out(monkeypatch: pytest.Mon
     region = Region(triangles)
     truth = unary_union([Polygon(each) for each in triangles])
     assert region.area == pytest.approx(truth.area, rel=1e-12)
-    assert boundary_length(region) == pytest.approx(outline_length(truth), rel=1e-12)
+    assert boundary_length(region) == pytest.approx(truth.boundary.length, rel=1e-12)
     assert crossings[0] < 3_000
 
 
@@ -704,8 +683,7 @@ def test_holes_begin_at_hidden_crossings_too(seed: int) -> None:
         if Polygon(ring).is_valid and Polygon(ring).area > 0.0:
             outlines.append(ring)
     holes = [outlines[0], outlines[1][::-1]]
-    truth = unary_union([Polygon(each) for each in outlines])
-    truth = truth.difference(unary_union([Polygon(each) for each in holes]))
+    truth = union_of(outlines, holes)
     assert Region(outlines, holes).area == pytest.approx(truth.area, rel=1e-9)
 
 

@@ -7,8 +7,6 @@ vertex to the region if one is outside, else the smallest distance of an edge to
 regions are convex, or convex beside the vehicle. GJK_CASES sets how many poses are tried.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random
@@ -27,7 +25,6 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 
 
 def sin_cos(angle: Decimal) -> tuple[Decimal, Decimal]:
-    """Return sine and cosine by their series."""
     sine = cosine = Decimal(0)
     term, k = Decimal(1), 0
     angle %= 2 * PI
@@ -76,18 +73,15 @@ def truth(points: np.ndarray, pose: Sequence[float], ring: Sequence[Sequence[flo
 
 
 def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[float, float]]:
-    """Return the lower bound and the distance that each query gives."""
-    check = scene.check(car, pose, mode="distance")
-    nearest = scene.nearest(car, pose)
-    gradient = scene.gradient(car, pose)
-    path = scene.check_path(car, [pose])
-    contact = scene.first_contact(car, [[pose]], [0.0])
+    check, path = scene.check(car, pose, mode="distance"), scene.check_path(car, [pose])
+    found = {
+        "nearest": scene.nearest(car, pose), "gradient": scene.gradient(car, pose),
+        "first_contact": scene.first_contact(car, [[pose]], [0.0]),
+    }  # fmt: skip
     return {
         "check": (float(check.lower_bounds), float(check.distances)),
-        "nearest": (nearest.lower_bounds[0], nearest.distances[0]),
-        "gradient": (gradient.lower_bounds[0], gradient.distances[0]),
         "check_path": (path.min_distance_lower_bound, path.min_distance),
-        "first_contact": (contact.lower_bounds[0], contact.distances[0]),
+        **{name: (each.lower_bounds[0], each.distances[0]) for name, each in found.items()},
     }
 
 

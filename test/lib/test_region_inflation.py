@@ -8,8 +8,6 @@ the farthest corner of the vehicle to the region; the inflation is subtracted. G
 many poses are tried.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle
@@ -71,21 +69,20 @@ def message(frame: str, room: Box, obstacle: Box | None, stamp: int) -> Obstacle
     if frame != "odom":
         x, y, yaw = TURNED
         rings = [Pose(yaw=-yaw).transform(ring - (x, y)) for ring in rings]
-    count = len(rings)
+    return outlines(rings, [REGION, 0][: len(rings)], frame, stamp)
+
+
+def outlines(rings: list[np.ndarray], kinds: list[int], frame: str, stamp: int) -> Obstacles:
     return Obstacles(
-        frame=frame,
-        stamp=stamp,
-        ids=np.array([1, 10][:count]),
-        kinds=np.array([REGION, 0][:count], dtype=np.uint8),
-        offsets=np.arange(0, 4 * count + 1, 4).astype(np.uint32),
-        xy=np.concatenate(rings).ravel(),
-    )
+        frame=frame, stamp=stamp, ids=np.array([1, 10, 11][: len(rings)]),
+        kinds=np.array(kinds, dtype=np.uint8), xy=np.concatenate(rings).ravel(),
+        offsets=4 * np.arange(len(rings) + 1, dtype=np.uint32),
+    )  # fmt: skip
 
 
 def views(
     inflation: float, frame: str = "odom", room: Box = ROOM, obstacle: Box | None = None
 ) -> tuple[Snapshot, Snapshot]:
-    """Return the snapshot of a node and that of its mirror."""
     outline = tuple(float(v) for v in corners(placed((0.0, 0.0))).ravel())
     source = SourceConfig("fence", inflation=inflation)
     config = Config(footprint=outline, sources=(source,))
@@ -179,14 +176,7 @@ def test_concave_vehicles_in_concave_regions() -> None:
         turn = Pose(0.0, 0.0, rng.uniform(-3, 3))
         lanes = [turn.transform(corners((-6, -2, 6, 2))), corners((-2.5, -7, 2.5, 7))]
         hole = turn.transform(corners((0.4, 0.3, 1.4, 1.1)))
-        data = Obstacles(
-            frame="odom",
-            stamp=0,
-            ids=np.arange(3),
-            kinds=np.array([REGION, REGION, HOLE], dtype=np.uint8),
-            offsets=np.arange(0, 13, 4).astype(np.uint32),
-            xy=np.concatenate([*lanes, hole]).ravel(),
-        )
+        data = outlines([*lanes, hole], [REGION, REGION, HOLE], "odom", 0)
         region = region_of(data, TURNED, inflation)
         scene = Scene([], inside=region)
         area = union_all([Polygon(TURNED.transform(each)) for each in lanes])
@@ -199,11 +189,8 @@ def test_concave_vehicles_in_concave_regions() -> None:
             gap = own.distance(area.boundary)
             found = scene.check(car, pose, mode="distance")
             near, gradient = scene.nearest(car, pose), scene.gradient(car, pose)
-            pairs = [
-                (float(found.lower_bounds), float(found.distances)),
-                (near.lower_bounds[0], near.distances[0]),
-                (gradient.lower_bounds[0], gradient.distances[0]),
-            ]
+            pairs = [(float(found.lower_bounds), float(found.distances))]
+            pairs += [(each.lower_bounds[0], each.distances[0]) for each in (near, gradient)]
             for lower, distance in pairs:
                 if inside and gap > 1e-9:
                     truth = gap - inflation
@@ -229,19 +216,18 @@ def hausdorff(own: Polygon, area: BaseGeometry) -> float:
 
 
 def test_other_queries_of_the_scene() -> None:
-    """A gradient, a shift to a free pose, and a ray."""
-    for scene in [views(0.2)[0].scene]:
-        car, x = Shape.box(2 * HALF[0], 2 * HALF[1]), ROOM[0] + HALF[0]
-        for gap in (0.5, 0.1, -0.3):
-            gradient = scene.gradient(car, (x + gap, 0.0, 0.0))
-            assert gradient.distances[0] == pytest.approx(gap - 0.2, abs=1e-9)
-            assert gradient.gradients[0][:2] == pytest.approx((1.0, 0.0), abs=1e-9)
-            found = scene.nearest_free(car, (x + gap, 0.0, 0.0), max_shift=2.0)
-            assert found is not None
-            assert found[0] - x - gap == pytest.approx(max(0.2 - gap, 0.0), abs=0.01)
-        ray = scene.ray_cast((0.0, 0.0), [(1.0, 0.0)], 100.0)
-        assert ray.distances[0] == pytest.approx(ROOM[2] - 0.2, abs=0.01)
-        assert scene.ray_cast((ROOM[2] - 0.1, 0.0), [(1.0, 0.0)]).distances[0] == 0.0
+    scene = views(0.2)[0].scene
+    car, x = Shape.box(2 * HALF[0], 2 * HALF[1]), ROOM[0] + HALF[0]
+    for gap in (0.5, 0.1, -0.3):
+        gradient = scene.gradient(car, (x + gap, 0.0, 0.0))
+        assert gradient.distances[0] == pytest.approx(gap - 0.2, abs=1e-9)
+        assert gradient.gradients[0][:2] == pytest.approx((1.0, 0.0), abs=1e-9)
+        found = scene.nearest_free(car, (x + gap, 0.0, 0.0), max_shift=2.0)
+        assert found is not None
+        assert found[0] - x - gap == pytest.approx(max(0.2 - gap, 0.0), abs=0.01)
+    ray = scene.ray_cast((0.0, 0.0), [(1.0, 0.0)], 100.0)
+    assert ray.distances[0] == pytest.approx(ROOM[2] - 0.2, abs=0.01)
+    assert scene.ray_cast((ROOM[2] - 0.1, 0.0), [(1.0, 0.0)]).distances[0] == 0.0
 
 
 def test_a_region_with_an_inflation_is_copied_with_it() -> None:
@@ -274,9 +260,8 @@ def test_a_region_of_the_library_has_no_inflation() -> None:
     """A margin of a query decides the verdict only."""
     scene = Scene([], inside=Region([corners(ROOM)]))
     for margin, verdict in ((0.0, Verdict.FREE), (4.0, Verdict.MARGIN)):
-        found = scene.check(
-            Shape.box(1.0, 0.8), (-4.07, -1.63, 0.0), margin=margin, mode="distance"
-        )
+        car, pose = Shape.box(1.0, 0.8), (-4.07, -1.63, 0.0)
+        found = scene.check(car, pose, margin=margin, mode="distance")
         assert found.verdict is verdict
         assert found.distances == pytest.approx(3.29, abs=1e-12)
         assert found.lower_bounds == pytest.approx(3.29, abs=1e-12)

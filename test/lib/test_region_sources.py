@@ -5,8 +5,6 @@
 The oracle of a region is the parity of crossings of a ray, for each outline alone.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from math import cos, hypot, nan, pi, sin
@@ -21,7 +19,7 @@ from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
-from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import World
@@ -62,18 +60,46 @@ def star(rng: random.Random, x: float, y: float, size: float) -> Ring:
 
 
 def make_world(*sources: SourceConfig, transforms: Any = None, **parameters: Any) -> World:
-    return World(
-        Config(robot_radius=ROBOT, sources=sources or (SourceConfig("fence"),), **parameters),
-        transforms,
-    )
+    sources = sources or (SourceConfig("fence"),)
+    return World(Config(robot_radius=ROBOT, sources=sources, **parameters), transforms)
+
+
+def turned_map(at: Pose) -> TransformTree:
+    tree = TransformTree(100 * NS)
+    turn = (0.0, 0.0, sin(at.yaw / 2), cos(at.yaw / 2))
+    tree.insert("odom", "map", 0, Placement((at.x, at.y, 0.0), turn), static=True)
+    return tree
+
+
+FENCE = SourceConfig("fence", static=True)
+
+
+class MovingMap:
+    """A world with a static box of 2 m in a map that moves along x."""
+
+    def __init__(self, x: float) -> None:
+        self.tree = TransformTree(100 * NS)
+        self.world = make_world(FENCE, transforms=self.tree)
+        receive(self.world, outlines([(0, box(x, -1, 2, 2))], "map"))
+
+    def moved(self, x: float, passed: float) -> int:
+        """Place the map at x, this time after 101 s [s]; return the time."""
+        now = 101 * NS + round(passed * NS)
+        self.tree.set_time(now)
+        self.tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
+        return now
 
 
 def receive(world: World, data: Obstacles, source: str = "fence", now: int = 100 * NS) -> None:
     world.receive_obstacles(source, data, now=now, steady=now)
 
 
+def shot(world: World, now: int = 100 * NS, **options: int) -> Snapshot:
+    return world.snapshot(now=now, steady=now, **options)
+
+
 def answer(world: World, x: float, y: float, now: int = 100 * NS) -> Any:
-    return questions.collide(world.snapshot(now=now, steady=now), Pose(x, y, 0.0))
+    return questions.collide(shot(world, now), Pose(x, y, 0.0))
 
 
 def distance_to(ring: Ring, x: float, y: float) -> float:
@@ -98,10 +124,7 @@ def holds(ring: Ring, x: float, y: float) -> bool:
 def test_region_with_holes_and_obstacles(seed: int) -> None:
     """In one outline, outside of the holes and clear of the obstacles: FREE. Frames are turned."""
     rng = random.Random(seed)
-    tree = TransformTree(100 * NS)
     at = Pose(*(rng.uniform(-3, 3) for _ in range(3))) if seed else Pose()
-    turn = (0.0, 0.0, sin(at.yaw / 2), cos(at.yaw / 2))
-    tree.insert("odom", "map", 0, Placement((at.x, at.y, 0.0), turn), static=True)
     # Outlines that do not touch, so that the boundary is that of each of them.
     rings = [(REGION, star(rng, 20.0 * i, 0.0, 8.0)) for i in range(3)]
     holes = [(HOLE, star(rng, 20.0 * i, 0.0, 1.5)) for i in range(3)]
@@ -109,7 +132,7 @@ def test_region_with_holes_and_obstacles(seed: int) -> None:
     order = rings + holes + solids
     rng.shuffle(order)
     inflation = rng.choice((0.0, 0.2))
-    world = make_world(SourceConfig("fence", inflation=inflation), transforms=tree)
+    world = make_world(SourceConfig("fence", inflation=inflation), transforms=turned_map(at))
     receive(world, outlines(order, frame="map"))
     seen = {Verdict.FREE: 0, Verdict.COLLISION: 0}
     by_id = {10 + i: kind for i, (kind, _) in enumerate(order)}
@@ -126,8 +149,7 @@ def test_region_with_holes_and_obstacles(seed: int) -> None:
             wanted = Verdict.FREE if inside and gap > 0 else Verdict.COLLISION
             assert found.verdict is wanted, (u, v, gap, found)
         assert found.nearest_id == OUTSIDE or by_id.get(found.nearest_id, 0) == 0
-        snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
-        assert verdict_error(snapshot, Pose(x, y, 0.0), found.verdict, 0.0) == ""
+        assert verdict_error(shot(world), Pose(x, y, 0.0), found.verdict, 0.0) == ""
     assert min(seen.values()) > 10, seen
 
 
@@ -135,11 +157,10 @@ def test_outside_is_named_with_its_sender() -> None:
     world = make_world()
     receive(world, outlines([(0, box(3.0, 3.0, 0.5, 0.5)), (REGION, box(-5, -5, 10, 10))]))
     found = answer(world, 5.0, 0.0)
-    assert (found.verdict, found.nearest_id, found.nearest_source) == (
-        Verdict.COLLISION, OUTSIDE, "fence",
-    )  # fmt: skip
+    assert found.verdict is Verdict.COLLISION
+    assert (found.nearest_id, found.nearest_source) == (OUTSIDE, "fence")
     assert answer(world, 3.0, 3.0).nearest_id == 10
-    snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
+    snapshot = shot(world)
     near = questions.distance(snapshot, Pose(4.0, 0.0, 0.0), k=5)
     assert near.ids.tolist() == [OUTSIDE, 10]
     assert near.sources == ("fence", "fence")
@@ -148,49 +169,42 @@ def test_outside_is_named_with_its_sender() -> None:
     assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
 
 
-def test_a_region_alone_has_a_distance() -> None:
-    world = make_world()
-    receive(world, outlines([(REGION, box(-5, -5, 10, 10))]))
-    state = questions.state(world.snapshot(now=100 * NS, steady=0), Pose(2.0, 0.0, 0.0))
-    assert state.answer.verdict is Verdict.FREE
-    assert state.distance == pytest.approx(3.0 - ROBOT)
-    assert state.answer.nearest_id == OUTSIDE
-
-
 def test_outlines_with_a_common_edge_stay_one_region_in_every_frame() -> None:
     """The edge of one is a part of the edge of the other; rounded apart, it would be a wall."""
     rng = random.Random(7)
     for _ in range(50):
-        tree = TransformTree(100 * NS)
         at = Pose(rng.uniform(-1e3, 1e3), rng.uniform(-1e3, 1e3), rng.uniform(-pi, pi))
-        turn = (0.0, 0.0, sin(at.yaw / 2), cos(at.yaw / 2))
-        tree.insert("odom", "map", 0, Placement((at.x, at.y, 0.0), turn), static=True)
-        world = make_world(transforms=tree)
+        world = make_world(transforms=turned_map(at))
         cut = rng.uniform(-1, 1)
         receive(world, outlines([(REGION, box(-4, -4, 4, 8)), (REGION, [(0, -3), (4, -3), (4, 3), (0, cut + 2)])], "map"))  # fmt: skip  # noqa: E501
         found = answer(world, at.x, at.y)  # in the middle of the common edge
         assert found.verdict is Verdict.FREE, at
 
 
-BAD: list[tuple[str, Obstacles, str]] = [
-    ("a hole alone", outlines([(HOLE, box(0, 0, 1, 1))]), "HOLE"),
-    ("no region left", outlines([(REGION, box(0, 0, 1, 1)), (HOLE, box(-1, -1, 3, 3))]), "region"),
-    ("crossing", outlines([(0, box(0, 0, 1, 1)), (REGION, [(0, 0), (1, 1), (1, 0), (0, 2)])]), r"xy\[8\]"),  # noqa: E501
-    ("two points", outlines([(0, box(0, 0, 1, 1)), (REGION, [(0, 0), (1, 1)])]), r"xy\[8\]"),
-    ("not finite", outlines([(REGION, [(0, 0), (1, nan), (1, 0)])]), "xy"),
-    ("kind 4", outlines([(REGION, box(0, 0, 1, 1)), (4, box(0, 0, 1, 1))]), r"kinds\[1\]"),
-    ("posed", outlines([(REGION, box(0, 0, 1, 1))], poses=np.array([0.0, 1.0, 0.0])), r"poses\[1\]"),  # noqa: E501
-    ("moving", outlines([(REGION, box(0, 0, 1, 1))], velocities=np.array([0.0, 1.0, 0.0])), r"velocities\[1\]"),  # noqa: E501
-    ("round", outlines([(REGION, box(0, 0, 1, 1))], radius=np.array([0.1])), r"radius\[0\]"),
-    ("with a margin", outlines([(REGION, box(0, 0, 1, 1))], margins=np.array([0.1])), r"margins\[0\]"),  # noqa: E501
-    ("path", outlines([(REGION, box(0, 0, 1, 1))], path_offsets=np.array([0, 1]), path_times=np.zeros(1), path_poses=np.zeros(3)), r"path_offsets\[0\]"),  # noqa: E501
-]  # fmt: skip
+UNIT = (REGION, box(0, 0, 1, 1))
+SOLID = (0, box(0, 0, 1, 1))
+PATH = {"path_offsets": np.array([0, 1]), "path_times": np.ones(1), "path_poses": np.zeros(3)}
 
 
-@pytest.mark.parametrize(("data", "text"), [each[1:] for each in BAD], ids=[b[0] for b in BAD])
-def test_bad_region_is_unknown(data: Obstacles, text: str) -> None:
+@pytest.mark.parametrize(
+    ("rings", "arrays", "text"),
+    [
+        ([(HOLE, box(0, 0, 1, 1))], {}, "HOLE"),  # a hole alone
+        ([UNIT, (HOLE, box(-1, -1, 3, 3))], {}, "region"),  # no region is left
+        ([SOLID, (REGION, [(0, 0), (1, 1), (1, 0), (0, 2)])], {}, r"xy\[8\]"),  # it crosses itself
+        ([SOLID, (REGION, [(0, 0), (1, 1)])], {}, r"xy\[8\]"),
+        ([(REGION, [(0, 0), (1, nan), (1, 0)])], {}, "xy"),
+        ([UNIT, (4, box(0, 0, 1, 1))], {}, r"kinds\[1\]"),
+        ([UNIT], {"poses": np.array([0.0, 1.0, 0.0])}, r"poses\[1\]"),
+        ([UNIT], {"velocities": np.array([0.0, 1.0, 0.0])}, r"velocities\[1\]"),
+        ([UNIT], {"radius": np.array([0.1])}, r"radius\[0\]"),
+        ([UNIT], {"margins": np.array([0.1])}, r"margins\[0\]"),
+        ([UNIT], PATH, r"path_offsets\[0\]"),
+    ],
+)
+def test_bad_region_is_unknown(rings: Any, arrays: dict[str, Any], text: str) -> None:
     world = make_world()
-    receive(world, data)
+    receive(world, outlines(rings, **arrays))
     found = answer(world, 0.5, 0.5)
     assert found.verdict is Verdict.UNKNOWN
     assert re.search(f"^fence: .*{text}", found.message), found.message
@@ -228,19 +242,18 @@ def test_an_obstacle_with_the_id_of_the_outside_is_refused_beside_a_region() -> 
 
 @pytest.mark.requirement("D-15")
 def test_static_data_stays_valid_and_is_known_at_all_times() -> None:
-    world = make_world(SourceConfig("fence", static=True), SourceConfig("seen"))
+    world = make_world(FENCE, SourceConfig("seen"))
     receive(world, outlines([(REGION, box(-50, -5, 100, 10)), (0, box(20, -5, 1, 10))]))
     late = 100 * NS + 3600 * NS
     live = outlines([(0, box(0, 3, 1, 1))], velocities=np.zeros(3))
     vars(live)["stamp"] = late
     receive(world, live, "seen", late)
-    snapshot = world.snapshot(now=late, steady=late)
+    snapshot = shot(world, late)
     assert questions.collide(snapshot, Pose()).verdict is Verdict.FREE
     assert snapshot.max_obstacle_age == 0.0
     assert snapshot.oldest_data_stamp == late
-    timed = questions.check_poses(
-        snapshot, np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), np.array([4.0, 4.0])
-    )
+    poses = np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0])
+    timed = questions.check_poses(snapshot, poses, np.array([4.0, 4.0]))
     assert timed.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION]
     # The other source is stale, as ever.
     stale = answer(world, 0.0, 0.0, late + NS)
@@ -248,46 +261,39 @@ def test_static_data_stays_valid_and_is_known_at_all_times() -> None:
 
 
 def test_snapshot_of_static_data_ends_with_the_next_message() -> None:
-    world = make_world(SourceConfig("fence", static=True))
+    world = make_world(FENCE)
     receive(world, outlines([(0, box(20, -5, 1, 10))]))
     late = 4000 * NS
-    first = world.snapshot(now=late, steady=late)
-    again = world.snapshot(now=late, steady=late, require_id=first.id)
+    first = shot(world, late)
+    again = shot(world, late, require_id=first.id)
     assert questions.collide(again, Pose()).verdict is Verdict.FREE
     receive(world, outlines([(0, box(-0.5, -5, 1, 10))]), now=late)
-    world.snapshot(now=late, steady=late)
-    assert world.snapshot(now=late, steady=late, require_id=first.id).fault == Fault(
-        Status.SNAPSHOT_MISMATCH,
-        f"snapshot {first.id} is no longer available; the latest snapshot is {first.id + 1}",
-    )
+    shot(world, late)
+    fault = shot(world, late, require_id=first.id).fault
+    assert fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+    assert f"the latest snapshot is {first.id + 1}" in fault.message
 
 
 def test_snapshot_of_static_data_ends_with_its_place() -> None:
-    tree = TransformTree(100 * NS)
-    world = make_world(SourceConfig("fence", static=True), transforms=tree)
-    receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"), now=100 * NS)
-    ids = []
+    fenced, ids = MovingMap(-1.0), []
     for passed, x in ((0.0, 50.0), (0.01, 5.0), (0.1, 5.0), (0.101, 5.0)):
-        now = 101 * NS + round(passed * NS)
-        tree.set_time(now)
-        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
-        ids.append(world.snapshot(now=now, steady=now).id)
-        fault = world.snapshot(now=now, steady=now, require_id=ids[0]).fault
+        now = fenced.moved(x, passed)
+        ids.append(shot(fenced.world, now).id)
+        fault = shot(fenced.world, now, require_id=ids[0]).fault
         assert (fault is None) == (passed <= 0.1)
 
 
 def test_static_data_alone_has_the_horizon_of_each_request() -> None:
-    world = make_world(SourceConfig("fence", static=True), prediction_horizon=2.0)
+    world = make_world(FENCE, prediction_horizon=2.0)
     receive(world, outlines([(0, box(20, -5, 1, 10))]))
     for later in (0, 10, 1000):
-        now = (100 + later) * NS
-        snapshot = world.snapshot(now=now, steady=now)
+        snapshot = shot(world, (100 + later) * NS)
         timed = questions.check_poses(snapshot, np.zeros(6), np.array([1.9, 2.1]))
         assert timed.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
 
 
 def test_static_data_survives_a_clock_that_goes_back_but_not_a_reset() -> None:
-    world = make_world(SourceConfig("fence", static=True))
+    world = make_world(FENCE)
     receive(world, outlines([(0, box(20, -5, 1, 10))]))
     assert answer(world, 0.0, 0.0, 50 * NS).verdict is Verdict.FREE
     newer = outlines([(0, box(-0.5, -5, 1, 10))])
@@ -300,42 +306,29 @@ def test_static_data_survives_a_clock_that_goes_back_but_not_a_reset() -> None:
 
 @pytest.mark.requirement("D-15")
 def test_static_data_is_placed_by_the_present_transform() -> None:
-    tree = TransformTree(100 * NS)
-    world = make_world(SourceConfig("fence", static=True), transforms=tree)
-    receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"), now=100 * NS)
-    assert answer(world, 0.0, 0.0).status is Status.UNKNOWN_FRAME
-    ids = set()
+    fenced, ids = MovingMap(-1.0), set()
+    assert answer(fenced.world, 0.0, 0.0).status is Status.UNKNOWN_FRAME
     for k, x in enumerate((0.0, 5.0, 5.0)):
-        now = 101 * NS + k * NS // 100
-        tree.set_time(now)
-        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
-        assert (answer(world, 0.0, 0.0, now).verdict is Verdict.COLLISION) == (x == 0.0)
-        ids.add(world.snapshot(now=now, steady=now).id)
+        now = fenced.moved(x, 0.01 * k)
+        assert (answer(fenced.world, 0.0, 0.0, now).verdict is Verdict.COLLISION) == (x == 0.0)
+        ids.add(shot(fenced.world, now).id)
     assert len(ids) == 2
-    old = answer(world, 0.0, 0.0, 102 * NS)
+    old = answer(fenced.world, 0.0, 0.0, 102 * NS)
     assert (old.verdict, old.status) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
 
 
 def test_static_data_with_a_bad_place_is_used_again_at_a_good_one() -> None:
-    tree = TransformTree(100 * NS)
-    world = make_world(SourceConfig("fence", static=True), transforms=tree)
-    receive(world, outlines([(0, box(20, -1, 2, 2))], "map"), now=100 * NS)
-    said = []
+    fenced, said = MovingMap(20.0), []
     for k, x in enumerate((0.0, 1e16, 0.0, -20.0)):
-        now = 101 * NS + k * NS // 100
-        tree.set_time(now)
-        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
-        said.append(answer(world, 0.0, 0.0, now).status)
-        assert (answer(world, 0.0, 0.0, now).verdict is Verdict.COLLISION) == (x == -20.0)
+        found = answer(fenced.world, 0.0, 0.0, fenced.moved(x, 0.01 * k))
+        said.append(found.status)
+        assert (found.verdict is Verdict.COLLISION) == (x == -20.0)
     assert said == [Status.SUCCESS, Status.COORD_RANGE, Status.SUCCESS, Status.SUCCESS]
 
 
 def test_optional_static_data_that_cannot_be_placed_is_a_fault() -> None:
-    world = make_world(
-        SourceConfig("fence", static=True, required=False),
-        SourceConfig("seen", static=True),
-        transforms=TransformTree(100 * NS),
-    )
+    sources = SourceConfig("fence", static=True, required=False), SourceConfig("seen", static=True)
+    world = make_world(*sources, transforms=TransformTree(100 * NS))
     receive(world, outlines([(0, box(20, -1, 2, 2))]), "seen")
     assert answer(world, 0.0, 0.0).verdict is Verdict.FREE
     receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"))
@@ -345,7 +338,7 @@ def test_optional_static_data_that_cannot_be_placed_is_a_fault() -> None:
 
 @pytest.mark.requirement("D-15")
 def test_static_data_that_moves_is_refused() -> None:
-    world = make_world(SourceConfig("fence", static=True))
+    world = make_world(FENCE)
     receive(world, outlines([(0, box(20, -1, 2, 2))], velocities=np.array([0.0, 0.1, 0.0])))
     found = answer(world, 0.0, 0.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
@@ -357,7 +350,7 @@ def test_static_data_that_moves_is_refused() -> None:
 
 
 def test_a_bad_static_message_stays_bad_until_the_next_good_one() -> None:
-    world = make_world(SourceConfig("fence", static=True))
+    world = make_world(FENCE)
     good = outlines([(0, box(20, -1, 2, 2))])
     receive(world, good)
     world.receive_fault("fence", Fault(Status.NON_FINITE, "bad"), now=101 * NS, steady=101 * NS)
@@ -376,7 +369,7 @@ def test_the_paths_beside_a_region_stay_with_their_obstacles() -> None:
         path_poses=np.array([0.0, 0.0, 0.0, 0.0, -6.0, 0.0]),  # the second one moves down
     )
     receive(world, data)
-    snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
+    snapshot = shot(world)
     poses = np.array([-3.5, 3.5, 0.0, 3.5, -2.5, 0.0, 3.5, 3.5, 0.0])
     found = questions.check_poses(snapshot, poses, np.ones(3))
     assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
@@ -385,16 +378,8 @@ def test_the_paths_beside_a_region_stay_with_their_obstacles() -> None:
 
 def test_static_data_has_no_paths() -> None:
     """It is known at all times, but a path ends."""
-    world = make_world(SourceConfig("fence", static=True))
-    data = outlines(
-        [(0, box(3, 3, 1, 1))],
-        path_offsets=np.array([0, 1]),
-        path_times=np.array([1.0]),
-        path_poses=np.zeros(3),
-    )
-    receive(world, data)
+    world = make_world(FENCE)
+    receive(world, outlines([(0, box(3, 3, 1, 1))], **PATH))
     found = answer(world, 0.0, 0.0)
     assert found.verdict is Verdict.UNKNOWN
-    assert "path_times: must be empty, because the source has the parameter static" in (
-        found.message
-    )
+    assert "path_times: must be empty" in found.message

@@ -2,25 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings without an end, or with damage: the part before is answered, and never passes."""
 
-from __future__ import annotations
-
+import json
 import re
 import shlex
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from replays import replay, rows_of
+from replays import broken, drive, replay, rows_of
 from write_scenarios import CAR, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.bag import Bag, BagError
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.outcome import Outcome, Result
+from gjk_collision.report.outcome import Outcome
 
 CHUNK = 4096
 
@@ -71,25 +71,33 @@ def cut(path: Path, size: int) -> None:
 
 
 def read_to_the_break(path: Path, match: str) -> list[tuple[str, int, bytes]]:
-    """Return topic, log time and data of the messages before the break."""
     found: list[tuple[str, int, bytes]] = []
     with Bag(path) as bag, pytest.raises(BagError, match=match):
         found.extend((each.topic, each.time, each.data) for each in bag.messages(bag.topics))
     return found
 
 
-def assert_incomplete(result: Result, out: Path, last: int, stamps: int) -> None:
+def incomplete(path: Path, out: Path, last: int, stamps: int, *words: str) -> None:
     """Check that a result covers the stamps up to `last` [ns], and says that more is missing."""
-    assert result.outcome is Outcome.BROKEN
-    assert "the recording is incomplete" in result.failures[0]
-    assert f"(log time {last} ns) could be read" in result.failures[0]
-    assert "repair it with" in result.failures[0]
+    rule, until = "the recording is incomplete", f"(log time {last} ns) could be read"
+    result = broken(path, out, rule, until, "repair it with", *words)
     assert len([row for row in rows_of(out) if row.is_state]) == stamps
     assert result.summary["outcome"] == "broken"
-    assert "the recording is incomplete" in (out / "drive" / "summary.md").read_text()
+    assert json.loads((out / "drive" / "summary.json").read_text())["failures"] == result.failures
+    assert rule in (out / "drive" / "summary.md").read_text()
 
 
-@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+def stamps_before(start: int) -> tuple[int, int]:
+    """Return the last stamp before a log time, and the number of the stamps before that."""
+    stamps = [at(t) for t in steps(4.0) if at(t) < start]
+    return stamps[-1], len(stamps) - 1
+
+
+compressions = pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+storages = pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+
+
+@compressions
 def test_mcap_without_its_end_is_read_up_to_the_break(compression: str, tmp_path: Path) -> None:
     path = chunked(tmp_path, compression)
     chunks = chunks_of(path)
@@ -99,24 +107,21 @@ def test_mcap_without_its_end_is_read_up_to_the_break(compression: str, tmp_path
     times = [time for _, time, _ in read_to_the_break(path, "the file ends inside a record")]
     assert times == sorted(times)
     assert times[-1] == chunks[-2].message_end_time
-    result = replay(path, tmp_path)
     stamps = len([t for t in steps(4.0) if at(t) < times[-1]])
     # Of the last stamp, messages may be missing.
-    assert_incomplete(result, tmp_path, times[-1], stamps)
-    assert "mcap recover" in result.failures[0]
+    incomplete(path, tmp_path, times[-1], stamps, "mcap recover")
 
 
-@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+@compressions
 def test_mcap_cut_behind_its_data_has_all_stamps_but_is_incomplete(
     compression: str, tmp_path: Path
 ) -> None:
     path = chunked(tmp_path, compression)
     cut(path, path.stat().st_size - 4)  # inside the magic at the end
-    result = replay(path, tmp_path)
-    assert_incomplete(result, tmp_path, at(4.0), 80)
+    incomplete(path, tmp_path, at(4.0), 80)
 
 
-@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+@compressions
 @pytest.mark.parametrize("has_end", [True, False])
 def test_damage_in_the_middle_of_an_mcap_file(
     has_end: bool, compression: str, tmp_path: Path
@@ -126,9 +131,7 @@ def test_damage_in_the_middle_of_an_mcap_file(
     data = bytearray(path.read_bytes())
     data[damaged.chunk_start_offset + damaged.chunk_length // 2] ^= 0xFF
     path.write_bytes(data if has_end else data[:-100])
-    before = chunks_of_before(damaged.message_start_time)
-    result = replay(path, tmp_path)
-    assert_incomplete(result, tmp_path, *before)
+    incomplete(path, tmp_path, *stamps_before(damaged.message_start_time))
 
 
 @pytest.mark.parametrize("part", ["records", "chunk", "tail"])
@@ -153,8 +156,7 @@ def test_damaged_chunk_without_compression_is_a_break(
     first = {"records": begin + 49, "chunk": begin, "tail": (begin + end) // 2}[part]
     data[first:end] = fill * (end - first)
     path.write_bytes(data if has_end else data[:-100])
-    result = replay(path, tmp_path)
-    assert_incomplete(result, tmp_path, *chunks_of_before(damaged.message_start_time))
+    incomplete(path, tmp_path, *stamps_before(damaged.message_start_time))
 
 
 def test_zeros_of_records_of_nine_bytes_are_a_break(tmp_path: Path) -> None:
@@ -165,15 +167,8 @@ def test_zeros_of_records_of_nine_bytes_are_a_break(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[damaged.chunk_start_offset : damaged.chunk_start_offset + size] = bytes(size)
     path.write_bytes(data[:-100])
-    result = replay(path, tmp_path)
-    assert_incomplete(result, tmp_path, *chunks_of_before(damaged.message_start_time))
-    assert "there is no record at byte" in result.failures[0]
-
-
-def chunks_of_before(start: int) -> tuple[int, int]:
-    """Return the last stamp before a log time, and the number of the stamps before that."""
-    stamps = [at(t) for t in steps(4.0) if at(t) < start]
-    return stamps[-1], len(stamps) - 1
+    before = stamps_before(damaged.message_start_time)
+    incomplete(path, tmp_path, *before, "there is no record at byte")
 
 
 @pytest.mark.parametrize("size", [0, 5, 8, 20, 60])
@@ -182,22 +177,19 @@ def test_file_cut_inside_its_header_is_refused(size: int, kind: str, tmp_path: P
     whole = write(tmp_path, "approach", "mcap" if kind == ".mcap" else "sqlite3")
     path = shutil.copy(file_of(whole), tmp_path / f"bag{kind}")
     cut(path, size)
-    result = replay(path, tmp_path)
-    assert result.outcome is Outcome.BROKEN
-    assert len(result.failures) == 1
-    assert result.failures[0].startswith(f"bag{kind}: ")
-    assert "cannot be read as a bag" in result.failures[0] or "no message" in result.failures[0]
+    [failure] = broken(path, tmp_path).failures
+    assert failure.startswith(f"bag{kind}: ")
+    assert "cannot be read as a bag" in failure or "no message" in failure
 
 
-@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@storages
 @pytest.mark.parametrize("compression", ["", "file"])
 def test_bag_without_messages(storage: Any, compression: Any, tmp_path: Path) -> None:
     with BagWriter(tmp_path / "bag", storage, compression) as writer:
         writer._writer.add_connection(
             "/footprint", "geometry_msgs/msg/PolygonStamped", typestore=writer._store
         )
-    result = replay(tmp_path / "bag", tmp_path)
-    assert result.outcome is Outcome.BROKEN
+    result = broken(tmp_path / "bag", tmp_path)
     assert result.failures == ["bag: the recording contains no message"]
     assert main(["info", str(tmp_path / "bag")]) == 3
 
@@ -216,13 +208,19 @@ def test_mcap_of_another_profile_is_not_repaired(tmp_path: Path) -> None:
 # ---- sqlite3
 
 
-def long_drive(folder: Path, storage: Any = "sqlite3") -> Path:
-    with BagWriter(folder / "long", storage) as writer:
-        road = Road(writer)
-        for t in steps(20.0):
-            road.ego(t)
-            road.obstacles(t, [thing(CAR, 20.0 + k, 0.0) for k in range(8)])
-    return folder / "long"
+def long_drive(folder: Path) -> Path:
+    def each(road: Road, t: float) -> None:
+        road.obstacles(t, [thing(CAR, 20.0 + k, 0.0) for k in range(8)])
+
+    return drive(folder / "long", each, 20.0, storage="sqlite3")
+
+
+def with_damaged_page(bag: Path) -> tuple[bytearray, int]:
+    """Return the data of a file whose middle page is damaged, and where that begins."""
+    data = bytearray(file_of(bag).read_bytes())
+    middle = len(data) // 2 // 4096 * 4096
+    data[middle : middle + 4096] = b"\xa5" * 4096
+    return data, middle
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
@@ -244,28 +242,19 @@ def test_truncated_sqlite_is_read_up_to_the_break(
 
 def test_damaged_page_of_an_sqlite_file(tmp_path: Path) -> None:
     bag = long_drive(tmp_path)
-    data = bytearray(file_of(bag).read_bytes())
-    middle = len(data) // 2 // 4096 * 4096
-    data[middle : middle + 4096] = b"\xa5" * 4096
-    file_of(bag).write_bytes(data)
-    result = replay(bag, tmp_path)
-    assert result.outcome is Outcome.BROKEN
-    assert "the recording is incomplete" in result.failures[0]
-    assert "malformed" in result.failures[0]
+    file_of(bag).write_bytes(with_damaged_page(bag)[0])
+    broken(bag, tmp_path, "the recording is incomplete", "malformed")
     assert len(rows_of(tmp_path)) < 400
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="no program sqlite3 on this machine")
 @pytest.mark.parametrize("damage", ["page", "cut"])
 def test_advice_repairs_an_sqlite_file(damage: str, tmp_path: Path) -> None:
-    """The command in the error, as it is printed."""
     bag = long_drive(tmp_path)
     with Bag(bag) as whole:
         count = sum(whole.counts.values())
     path = file_of(bag)
-    data = bytearray(path.read_bytes())
-    middle = len(data) // 2 // 4096 * 4096
-    data[middle : middle + 4096] = b"\xa5" * 4096
+    data, middle = with_damaged_page(bag)
     path.write_bytes(data if damage == "page" else data[:middle])
     [failure] = replay(bag, tmp_path).failures
     command = re.search(r"repair it with '(sqlite3 .*?)', then", failure)
@@ -286,40 +275,33 @@ def test_sqlite_without_metadata_is_complete_only_if_its_end_is_noted(tmp_path: 
     with closing(sqlite3.connect(path)) as data:
         data.execute("DELETE FROM metadata")
         data.commit()
-    result = replay(path, tmp_path)
-    assert_incomplete(result, tmp_path, at(20.0), 400)
-    assert "metadata.yaml is missing" in result.failures[0]
-    assert "ros2 bag reindex" in result.failures[0]
+    incomplete(path, tmp_path, at(20.0), 400, "metadata.yaml is missing", "ros2 bag reindex")
 
 
 @pytest.mark.parametrize("end", ["-wal", "-journal"])
 def test_messages_beside_an_sqlite_file_are_reported(end: str, tmp_path: Path) -> None:
     """A recorder that was killed leaves messages in these files, which rosbags does not read."""
     bag = long_drive(tmp_path)
-    path = file_of(bag)
-    path.with_name(path.name + end).write_bytes(b"x" * 100)
-    result = replay(bag, tmp_path)
-    assert_incomplete(result, tmp_path, at(20.0), 400)
-    assert f"messages in {path.name}{end} are not read" in result.failures[0]
+    name = file_of(bag).name + end
+    (bag / name).write_bytes(b"x" * 100)
+    incomplete(bag, tmp_path, at(20.0), 400, f"messages in {name} are not read")
 
 
-@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@storages
 def test_compressed_messages_without_metadata_are_named(storage: Any, tmp_path: Path) -> None:
     """Only metadata.yaml says that they are compressed: no message could be decoded."""
     bag = write(tmp_path, "approach", storage, "message")
     assert replay(bag, tmp_path).outcome is Outcome.PASSED
     (bag / "metadata.yaml").unlink()
     for path in (bag, file_of(bag)):
-        result = replay(path, tmp_path)
-        assert result.outcome is Outcome.BROKEN
-        [failure] = result.failures
+        [failure] = broken(path, tmp_path).failures
         assert "its messages are compressed (zstd), described only in metadata.yaml" in failure
 
 
 # ---- folders
 
 
-@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@storages
 @pytest.mark.parametrize("text", ["", "rosbag2_bagfile_information:\n  version: 9\n", None])
 def test_folder_without_valid_metadata(storage: Any, text: str | None, tmp_path: Path) -> None:
     bag = write(tmp_path, "approach", storage)
@@ -327,37 +309,32 @@ def test_folder_without_valid_metadata(storage: Any, text: str | None, tmp_path:
         (bag / "metadata.yaml").unlink()
     else:
         (bag / "metadata.yaml").write_text(text)
-    result = replay(bag, tmp_path)
-    assert result.outcome is Outcome.BROKEN
-    assert "metadata" in result.failures[0]
+    broken(bag, tmp_path, "metadata")
+
+
+def with_files(bag: Path, *names: str) -> None:
+    """Write other names of files into the metadata of a bag."""
+    metadata = bag / "metadata.yaml"
+    old = re.search(r"  - \w+\.mcap\n", text := metadata.read_text())
+    assert old
+    metadata.write_text(text.replace(old[0], "".join(f"  - {name}\n" for name in names)))
 
 
 def test_broken_file_of_several_leaves_the_others(tmp_path: Path) -> None:
     """The files of one recording: the first is read, the second was being written."""
     bag = write(tmp_path, "approach")
-    first = file_of(bag)
-    second = bag / "second.mcap"
-    shutil.move(chunked(tmp_path, "NONE", "second"), second)
+    with_files(bag, file_of(bag).name, "second.mcap")
+    second = Path(shutil.move(chunked(tmp_path, "NONE", "second"), bag / "second.mcap"))
     cut(second, second.stat().st_size - 100)
-    metadata = bag / "metadata.yaml"
-    text = metadata.read_text()
-    assert f"- {first.name}\n" in text
-    metadata.write_text(text.replace(f"- {first.name}\n", f"- {first.name}\n  - {second.name}\n"))
     assert len(read_to_the_break(bag, r"second\.mcap")) == 2 * 243
 
 
 def recording_of_two(tmp_path: Path) -> tuple[Path, Path, Path]:
     """Write a bag of two files with the same messages; return its folder and the files."""
     bag = write(tmp_path, "approach")
-    old, metadata = file_of(bag), bag / "metadata.yaml"
-    names = "one.mcap", "two.mcap"
-    first = bag / names[0]
-    shutil.move(chunked(tmp_path, "NONE", "one"), first)
-    second = bag / shutil.move(old, bag / names[1])
-    lines = "".join(f"  - {name}\n" for name in names)
-    text = metadata.read_text()
-    assert f"  - {old.name}\n" in text
-    metadata.write_text(text.replace(f"  - {old.name}\n", lines))
+    second = Path(shutil.move(file_of(bag), bag / "two.mcap"))
+    first = Path(shutil.move(chunked(tmp_path, "NONE", "one"), bag / "one.mcap"))
+    with_files(bag, "one.mcap", "two.mcap")
     return bag, first, second
 
 
@@ -367,8 +344,7 @@ def test_files_after_a_broken_one_are_not_used(tmp_path: Path) -> None:
     cut(first, chunks[2].chunk_start_offset + 10)
     found = read_to_the_break(bag, r"one\.mcap: .*; files after one\.mcap are not used")
     assert found[-1][1] == chunks[1].message_end_time
-    result = replay(bag, tmp_path)
-    assert result.outcome is Outcome.BROKEN
+    broken(bag, tmp_path)
     assert max(row.time for row in rows_of(tmp_path)) <= chunks[1].message_end_time
 
 
@@ -395,38 +371,38 @@ def test_folder_of_two_files_without_metadata_names_the_remedy(tmp_path: Path) -
         Bag(bag)
 
 
-def test_command_reports_an_incomplete_recording(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def without_end(tmp_path: Path) -> Path:
     path = chunked(tmp_path, "ZSTD")
     cut(path, path.stat().st_size - 100)
+    return path
+
+
+def test_command_reports_an_incomplete_recording(
+    without_end: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
-    assert main(["replay", str(path), "--out", str(out)]) == 3
+    assert main(["replay", str(without_end), "--out", str(out)]) == 3
     assert "broken" in (text := capsys.readouterr().out)
     assert "the recording is incomplete, up to 4.000 s" in text
-    page = (out / "bag" / "index.html").read_text()
-    assert "the recording is incomplete" in page
-    assert main(["info", str(path)]) == 3
+    assert "the recording is incomplete" in (out / "bag" / "index.html").read_text()
+    assert main(["info", str(without_end)]) == 3
     shown = capsys.readouterr()
     assert "/footprint" in shown.out
     assert "the recording is incomplete" in shown.err
-    assert main(["trace", str(path), "--at", "1.0", "--out", str(tmp_path / "t")]) == 0
+    assert main(["trace", str(without_end), "--at", "1.0", "--out", str(tmp_path / "t")]) == 0
 
 
 def test_copy_of_the_readable_part_is_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    without_end: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tempfile
-
-    path = chunked(tmp_path, "ZSTD")
-    cut(path, path.stat().st_size - 100)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with Bag(path):
+    with Bag(without_end):
         assert list(temporary.iterdir())
     assert not list(temporary.iterdir())
-    cut(path, 30)
+    cut(without_end, 30)
     with pytest.raises(BagError):
-        Bag(path)
+        Bag(without_end)
     assert not list(temporary.iterdir())

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What judges a replay: scenarios, faults, expectations, golden results, recorded requests."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -12,6 +10,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data import DATA, SCENES, load, needs_data
-from replays import SCENARIOS, replay, rows_of, with_requests
+from replays import SCENARIOS, drive, replay, rows_of, with_requests, write_undefined
 from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
@@ -33,7 +32,7 @@ from gjk_collision.replay.rows import Row
 from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.report.outcome import Outcome
+from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config
 from gjk_collision.server.frames import Pose
@@ -56,9 +55,7 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_scenario(case: Case, bags: Path, tmp_path: Path) -> None:
-    """Each drive comes out as its file says; what is broken in it gives the status declared."""
-    there = Case(**{**vars(case), "bag": bags / case.bag})
-    result = run(there, tmp_path, Options(page=False))
+    result = run(replace(case, bag=bags / case.bag), tmp_path, Options(page=False))
     assert result.outcome is Outcome.PASSED, result.failures
     assert result.summary["expectations"]
 
@@ -68,18 +65,13 @@ def test_every_kind_of_fault_is_tested() -> None:
 
 
 def test_a_fault_without_its_status_fails(bags: Path, tmp_path: Path) -> None:
-    """A fault that does not show as declared is found out."""
     case = next(case for case in CASES if case.name == "fault_nan")
-    tame = [fault for fault in case.faults if fault.kind == "nan"]
-    wrong = [type(fault)(**{**vars_of(fault), "status": Status.STALE_OBSTACLES}) for fault in tame]
-    result = replay(bags / "pass_by", tmp_path, faults=tuple(wrong))
+    nan = [fault for fault in case.faults if fault.kind == "nan"]
+    wrong = tuple(replace(fault, status=Status.STALE_OBSTACLES) for fault in nan)
+    result = replay(bags / "pass_by", tmp_path, faults=wrong)
     assert result.outcome is Outcome.FAILED
     assert "STALE_OBSTACLES" in result.failures[0]
     assert "UNKNOWN/NON_FINITE" in result.failures[0]
-
-
-def vars_of(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 # ---- expectations
@@ -132,9 +124,7 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\nexpect: {}",
         "bag: a\nexpect: {windows: []}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1}]}",
-        "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: GREEN}]}",
         "bag: a\nexpect: {windows: [{from: 0, verdict: FREE}]}",
-        "bag: a\nexpect: {windows: [{from: 1, to: 0, verdict: FREE}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, never: UNKNOWN}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [1, 0]}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [a, b]}]}",
@@ -142,12 +132,8 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\nexpect: {windows: {from: 0, to: 1, verdict: FREE}}",
         "bag: a\nexpect: {false_stops: [{from: 1, to: 1, at_most: 0}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, colour: red}]}",
-        "bag: a\nexpect: {windos: [{from: 0, to: 1, verdict: FREE}]}",
         "bag: a\nexpected: {}",
-        "bag: a\nparameters: {safety_margn: 1.0}",
-        "bag: a\ntopics: {obstacle: /a}",
         "bag: a\ntolerance: -1",
-        "bag: a\nfaults: [{fault: melt, from: 0, status: SUCCESS}]",
         "bag: a\nfaults: [{fault: drop, from: 0, topic: /a}]",
         "bag: a\nfaults: [{fault: drop, from: 1, to: 0, topic: /a, status: SUCCESS}]",
         "bag: a\nfaults: {fault: drop, from: 0, topic: /a, status: SUCCESS}",
@@ -168,39 +154,31 @@ def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "words"),
+    ("case", "line", "rule"),
     [
-        ("expect:\n  windows:\n    - from: 0\n      to: 1\n      verdict: FRE",
-         "line 8, case 'b': expect.windows[0].verdict: must be one of UNKNOWN, FREE, "
-         "COLLISION, MARGIN (got 'FRE'); did you mean 'FREE'?"),
-        ("expect:\n  window: []",
-         "line 5, case 'b': expect.window: unknown key; did you mean 'windows'?; allowed: "
-         "windows, reactions, false_stops"),
-        ("expect:\n  windows:\n    - {from: 2, to: 1, verdict: FREE}",
-         "line 6, case 'b': expect.windows[0].to: must be > 'from', which is 2 (got 1)"),
-        ("parameters:\n  obstacles:\n    timeoot: 1.0",
-         "line 6, case 'b': parameters.obstacles.timeoot: is not a parameter of the collision "
-         "server; did you mean 'obstacles.timeout'? (got 1.0)"),
-        ("parameters:\n  obstacles.timeout: -1.0",
-         "line 5, case 'b': parameters.obstacles.timeout: must be 0.01 to 60 s (got -1.0)"),
-        ("topics:\n  obstacles: {seen: 3}",
-         "line 5, case 'b': topics.obstacles: must be the name of a topic (got {'seen': 3})"),
-        ("topics:\n  footprnt: /a",
-         "line 5, case 'b': topics.footprnt: unknown key; did you mean 'footprint'?; allowed: "
-         "footprint, twist, obstacles, tf, tf_static, clock, server"),
-        ("faults:\n  - {fault: dop, from: 0}",
-         "line 5, case 'b': faults[0].fault: must be one of drop, delay, freeze, restamp, nan, "
-         "truncate, rename_frame, jump_clock (got 'dop'); did you mean 'drop'?"),
+        ("expect:\n  windows:\n    - from: 0\n      to: 1\n      verdict: FRE", 8,
+         "expect.windows[0].verdict: must be one of UNKNOWN, FREE, COLLISION, MARGIN (got 'FRE'); "
+         "did you mean 'FREE'?"),
+        ("expect:\n  window: []", 5, "expect.window: unknown key; did you mean 'windows'?"),
+        ("expect:\n  windows:\n    - {from: 2, to: 1, verdict: FREE}", 6,
+         "expect.windows[0].to: must be > 'from', which is 2 (got 1)"),
+        ("parameters:\n  obstacles:\n    timeoot: 1.0", 6,
+         "parameters.obstacles.timeoot: is not a parameter"),
+        ("parameters:\n  obstacles.timeout: -1.0", 5,
+         "parameters.obstacles.timeout: must be 0.01 to 60 s (got -1.0)"),
+        ("topics:\n  obstacles: {seen: 3}", 5, "topics.obstacles: must be the name of a topic"),
+        ("topics:\n  footprnt: /a", 5, "topics.footprnt: unknown key; did you mean 'footprint'?"),
+        ("faults:\n  - {fault: dop, from: 0}", 5, "faults[0].fault: must be one of drop, delay, "),
     ],
 )  # fmt: skip
 def test_error_of_a_scenario_names_line_case_and_rule(
-    case: str, words: str, tmp_path: Path
+    case: str, line: int, rule: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "two.yaml"
     path.write_text(f"bag: a\n---\nname: b\n{case}\nbag: a\n")
     with pytest.raises(CaseError) as caught:
         read_cases(path, Config())
-    assert str(caught.value) == f"{path}, {words}"
+    assert str(caught.value).startswith(f"{path}, line {line}, case 'b': {rule}")
 
 
 @pytest.mark.parametrize("name", ['""', '"."', '".."', '" "', '"a\\nb"', "a" * 201])
@@ -237,73 +215,70 @@ def test_key_that_is_given_twice_in_a_scenario_is_refused(tmp_path: Path) -> Non
     path = tmp_path / "case.yaml"
     window = "    - {from: 0, to: 1, verdict: FREE}\n"
     path.write_text(f"bag: a\n---\nbag: b\nexpect:\n  windows:\n{window}  windows:\n{window}")
-    with pytest.raises(CaseError) as caught:
+    with pytest.raises(CaseError, match=r"line 7: .* 'windows' is given twice, first in line 5"):
         read_cases(path, Config())
-    rule = "line 7: the key 'windows' is given twice, first in line 5"
-    assert str(caught.value) == f"{path}: {rule}"
 
 
-def test_parameter_file_of_the_server(tmp_path: Path) -> None:
+def test_parameter_file_of_the_server() -> None:
     path = Path(__file__).parents[2] / "config" / "collision_server.yaml"
     assert read_parameters(path) == Config()
-    (tmp_path / "own.yaml").write_text("ego:\n  collision_server:\n    ros__parameters: {}\n")
-    with pytest.raises(CaseError):
-        read_parameters(tmp_path / "own.yaml")
-    (tmp_path / "own.yaml").write_text("/**:\n  ros__parameters: {global_frame: map}\n")
-    with pytest.raises(CaseError, match="contains no parameter of the collision server"):
-        read_parameters(tmp_path / "own.yaml")
-    (tmp_path / "own.yaml").write_text("")
-    with pytest.raises(CaseError, match=r"keys: none"):
-        read_parameters(tmp_path / "own.yaml")
 
 
-def test_parameters_of_every_node_in_a_file_of_the_server(tmp_path: Path) -> None:
-    """Replay accepts and refuses the same names as the node."""
-    path = tmp_path / "own.yaml"
-    text = "%s:\n  ros__parameters:\n    safety_margin: 1.0\n    %s\n"
-    good = "use_sim_time: true\n    qos_overrides./footprint.subscription.reliability: reliable"
-    for key in ("collision_server", "/**"):
-        path.write_text(text % (key, good + "\n    start_type_description_service: false"))
-        assert read_parameters(path) == Config(safety_margin=1.0)
-        path.write_text(text % (key, "use_sim_timee: true"))
-        with pytest.raises(CaseError, match="did you mean 'use_sim_time'"):
-            read_parameters(path)
-    named = "footprint_names: [loaded]\n    loaded.robot_radius: 2.0\n    loaded.colour: red"
-    path.write_text(text % ("/**", named))
-    with pytest.raises(CaseError, match=r"loaded\.colour: is not a parameter"):
-        read_parameters(path)
+def section(node: str, *parameters: str) -> str:
+    return f"{node}:\n  ros__parameters: {{{', '.join(parameters)}}}\n"
 
 
-def test_parameter_file_of_several_nodes(tmp_path: Path) -> None:
+EVERY_NODE = (
+    "use_sim_time: true", "qos_overrides./footprint.subscription.reliability: reliable",
+    "start_type_description_service: false",
+)  # fmt: skip
+FIRST = section("/r1/collision_server", "safety_margin: 1.0")
+BOTH = FIRST + section("/r2/collision_server", "safety_margin: 2.0")
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "margin"),
+    [
+        (section("collision_server", "safety_margin: 1.0", *EVERY_NODE), "", 1.0),
+        (section("/**", "safety_margin: 1.0", *EVERY_NODE), "", 1.0),
+        (section("/**", "safety_margin: 0.5", "global_frame: map"), "", 0.5),
+        (section("collision_server", "safety_margin: 4.0")
+         + section("local_planner", "safety_margin: 0.0"), "", 4.0),
+        (BOTH, "/r2/collision_server", 2.0),
+        (FIRST, "", 1.0),
+    ],
+)  # fmt: skip
+def test_parameter_file_of_several_nodes(
+    text: str, node: str, margin: float, tmp_path: Path
+) -> None:
     """A planner's margin of 0 must not replace that of the server."""
-    path = tmp_path / "own.yaml"
-    planner = "local_planner:\n  ros__parameters: {safety_margin: 0.0}\n"
-    path.write_text("collision_server:\n  ros__parameters: {safety_margin: 4.0}\n" + planner)
-    assert read_parameters(path).safety_margin == 4.0
-    path.write_text(
-        "/r1/collision_server:\n  ros__parameters: {safety_margin: 1.0}\n"
-        "/r2/collision_server:\n  ros__parameters: {safety_margin: 2.0}\n"
-    )
-    with pytest.raises(CaseError, match="/r1/collision_server, /r2/collision_server; choose one"):
-        read_parameters(path)
-    assert read_parameters(path, "/r2/collision_server").safety_margin == 2.0
-    path.write_text("/r1/collision_server:\n  ros__parameters: {safety_margin: 1.0}\n")
-    assert read_parameters(path).safety_margin == 1.0
-    with pytest.raises(CaseError, match="/front"):
-        read_parameters(path, "/front")
+    (tmp_path / "own.yaml").write_text(text)
+    assert read_parameters(tmp_path / "own.yaml", node) == Config(safety_margin=margin)
 
 
-def test_shared_parameter_file(tmp_path: Path) -> None:
-    """Replay reads a file as the node does: what is for other nodes is left out, a slip is not."""
-    path = tmp_path / "own.yaml"
-    path.write_text("/**:\n  ros__parameters: {global_frame: map, safety_margin: 0.5}\n")
-    assert read_parameters(path) == Config(safety_margin=0.5)
-    path.write_text("/**:\n  ros__parameters: {global_frame: map, safty_margin: 0.5}\n")
-    with pytest.raises(CaseError, match="did you mean 'safety_margin'"):
-        read_parameters(path)
-    path.write_text("/collision_server:\n  ros__parameters: {global_frame: map}\n")
-    with pytest.raises(CaseError, match="global_frame: is not a parameter"):
-        read_parameters(path)
+LOADED = "footprint_names: [loaded]", "loaded.robot_radius: 2.0", "loaded.colour: red"
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "words"),
+    [
+        ("", "", "keys: none"),
+        ("ego:\n  collision_server:\n    ros__parameters: {}\n", "", ""),
+        (section("/**", "global_frame: map"), "", "contains no parameter of the collision server"),
+        (section("collision_server", "global_frame: map"), "", "global_frame: is not a parameter"),
+        (section("/**", "safty_margin: 0.5", "global_frame: map"), "", "mean 'safety_margin'"),
+        (section("/**", "use_sim_timee: true"), "", "did you mean 'use_sim_time'"),
+        (section("collision_server", "use_sim_timee: true"), "", "did you mean 'use_sim_time'"),
+        (section("/**", *LOADED), "", r"loaded\.colour: is not a parameter"),
+        (BOTH, "", "/r1/collision_server, /r2/collision_server; choose one"),
+        (FIRST, "/front", "/front"),
+    ],
+)
+def test_parameter_file_is_refused(text: str, node: str, words: str, tmp_path: Path) -> None:
+    """Replay accepts and refuses the same names as the node."""
+    (tmp_path / "own.yaml").write_text(text)
+    with pytest.raises(CaseError, match=words):
+        read_parameters(tmp_path / "own.yaml", node)
 
 
 @pytest.mark.parametrize("topics", [("/r1/tf", "/r2/tf"), ("/clock_a", "/clock_b")])
@@ -319,19 +294,15 @@ def test_several_topics_for_one_part_are_an_error(topics: tuple[str, str], tmp_p
                 else:
                     writer.transform(at(t), Pose(x, 0.0, 0.0), topic=topic)
             road.obstacles(t, [thing(CAR, 50.0, 0.0)])
-
-    def answer(**topics: str) -> Any:
-        frame = "base_link" if part == "tf" else "odom"
-        parameters = {"robot_radius": 1.0, "base_frame": frame}
-        return replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=topics)
-
+    base = "base_link" if part == "tf" else "odom"
+    parameters = {"robot_radius": 1.0, "base_frame": base}
+    answer = partial(replay, tmp_path / "bag", tmp_path, parameters=parameters)
     result = answer()
     assert result.outcome is Outcome.BROKEN
     assert f"{part} may be any of {', '.join(topics)}; choose one" in result.failures[0]
-    assert answer(**{part: topics[0]}).outcome is Outcome.PASSED
-    hit = rows_of(tmp_path)[-1].verdict is Verdict.COLLISION
-    assert hit == (part == "tf")
-    assert answer(**{part: topics[1]}).outcome is Outcome.PASSED
+    assert answer(topics={part: topics[0]}).outcome is Outcome.PASSED
+    assert (rows_of(tmp_path)[-1].verdict is Verdict.COLLISION) == (part == "tf")
+    assert answer(topics={part: topics[1]}).outcome is Outcome.PASSED
     assert rows_of(tmp_path)[-1].verdict is Verdict.FREE
 
 
@@ -364,16 +335,20 @@ def golden(bags: Path, tmp_path: Path) -> Path:
     return tmp_path / "golden" / "drive" / "results.jsonl"
 
 
-def edited(path: Path, edit: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Path:
-    """Change each row of a result, or leave it out."""
+@pytest.fixture
+def against(bags: Path, golden: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Replay the same bag, and compare with the golden result."""
+    return partial(replay, bags / "approach", tmp_path, golden=golden)
+
+
+def edited(path: Path, edit: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> None:
     head, *lines = path.read_text().splitlines()
     rows = [edit(i, json.loads(line)) for i, line in enumerate(lines)]
     path.write_text("\n".join([head, *(json.dumps(row) for row in rows if row)]) + "\n")
-    return path
 
 
-def test_golden_of_itself(bags: Path, golden: Path, tmp_path: Path) -> None:
-    result = replay(bags / "approach", tmp_path, golden=golden)
+def test_golden_of_itself(against: Callable[..., Result]) -> None:
+    result = against()
     assert result.outcome is Outcome.PASSED
     assert result.summary["golden"]["compared"] == 81
     assert result.summary["timing"]["golden_latency_us"]["p50"] > 0.0
@@ -402,18 +377,16 @@ def change_verdict(old: str, new: str, distance: float | None) -> Callable[..., 
         ("lost_collisions", change_verdict("FREE", "COLLISION", -1.0)),
         ("new_collisions", change_verdict("COLLISION", "FREE", 1.0)),
         ("other_verdicts", change_verdict("FREE", "MARGIN", 0.1)),
-        (
-            "distances",
-            lambda i, row: {**row, "distance": row["distance"] + (1e-3 if i == 9 else 0)},
-        ),
+        ("distances", lambda i, row: {**row, "distance": row["distance"] + 1e-3 * (i == 9)}),
         ("missing_stamps", lambda i, row: {**row, "time": row["time"] + (i == 9)}),
         ("new_stamps", lambda i, row: None if i == 9 else row),
     ],
 )
 def test_golden_finds(
-    kind: str, edit: Callable[..., Any], bags: Path, golden: Path, tmp_path: Path
+    kind: str, edit: Callable[..., Any], against: Callable[..., Result], golden: Path
 ) -> None:
-    result = replay(bags / "approach", tmp_path, golden=edited(golden, edit))
+    edited(golden, edit)
+    result = against()
     assert result.outcome is Outcome.FAILED
     assert result.summary["golden"][kind]["count"] == 1
     assert any(kind.replace("_", " ") in failure for failure in result.failures)
@@ -423,11 +396,11 @@ def test_golden_finds(
     "nearest", [{"nearest_source": "radar"}, {"nearest_id": 2**53 + 1}], ids=["source", "id"]
 )
 def test_golden_tells_another_nearest_obstacle(
-    nearest: dict[str, Any], bags: Path, golden: Path, tmp_path: Path
+    nearest: dict[str, Any], against: Callable[..., Result], golden: Path
 ) -> None:
     """The same id of another source is another obstacle. The verdict and the distance hold."""
     edited(golden, lambda i, row: {**row, **(nearest if i == 9 else {})})
-    result = replay(bags / "approach", tmp_path, golden=golden)
+    result = against()
     assert result.outcome is Outcome.PASSED
     found = result.summary["golden"]["nearest_obstacles"]
     row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
@@ -436,50 +409,28 @@ def test_golden_tells_another_nearest_obstacle(
     assert found == {"count": 1, "first": [text], "times": [0.45]}
 
 
-def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:
-    """Also through a gap of all sources. The age is that of the oldest source."""
-    with BagWriter(tmp_path / "bag") as writer:
-        road = Road(writer)
-        for t in steps(3.0):
-            road.ego(t)
-            if not 2.0 < t < 2.5:
-                road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/lidar")
-            if t <= 1.0:
-                road.obstacles(t, [thing(CAR, 30.0, 0.0)], topic="/radar")
-    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
-    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
-    replay(tmp_path / "bag", tmp_path, parameters=parameters)
-    ages = [(row.time - at(1.0), row.obstacle_age) for row in rows_of(tmp_path)]
-    stopped = [(t * 1e-9, age) for t, age in ages if t >= 0]
-    assert len(stopped) > 30
-    assert [age for _, age in stopped] == pytest.approx([t for t, _ in stopped], abs=1e-6)
-
-
-def test_golden_finds_new_unknowns(bags: Path, golden: Path, tmp_path: Path) -> None:
+def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
     """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
-    case = next(case for case in CASES if case.name == "fault_nan")
-    result = replay(bags / "approach", tmp_path, golden=golden, faults=case.faults)
+    result = against(faults=next(case for case in CASES if case.name == "fault_nan").faults)
     found = result.summary["golden"]
     assert found["new_unknowns"]["count"] == 30  # 2 s to 3.5 s at 20 Hz
     assert found["lost_collisions"]["count"] == 0
 
 
-def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path) -> None:
+def test_golden_tolerance_and_strangers(
+    against: Callable[..., Result], golden: Path, tmp_path: Path
+) -> None:
     edited(golden, lambda i, row: {**row, "distance": row["distance"] + 1e-7})
-    assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.PASSED
-    result = replay(bags / "approach", tmp_path, golden=golden, tolerance=1e-8)
+    assert against().outcome is Outcome.PASSED
+    result = against(tolerance=1e-8)
     assert result.outcome is Outcome.FAILED
     assert result.summary["golden"]["largest_delta"] == pytest.approx(1e-7, rel=1e-3)
-    # Another bag's result has no stamp in common: that is no success.
-    replay(bags / "utm", tmp_path / "other", parameters={"check_frame": "utm"})
-    moved = tmp_path / "other" / "drive" / "results.jsonl"
-    edited(moved, lambda i, row: {**row, "time": row["time"] + 1})
-    result = replay(bags / "approach", tmp_path, golden=moved)
-    assert any("not tested" in failure for failure in result.failures)
+    edited(golden, lambda i, row: {**row, "time": row["time"] + 1})  # no stamp in common
+    assert any("not tested" in failure for failure in against().failures)
     for text in ("", "{}", "what", '{"format":1}\n{"verdict":"FREE"}'):
         golden.write_text(text)
-        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.REFUSED
-    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.REFUSED
+        assert against().outcome is Outcome.REFUSED
+    assert against(golden=tmp_path / "no").outcome is Outcome.REFUSED
 
 
 # ---- recorded requests
@@ -499,14 +450,12 @@ def test_requests_are_answered_again(
     requests = [row for row in rows_of(tmp_path) if not row.is_state]
     assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses", "CheckPath"}
     for row in requests:
-        assert row.verdict is Verdict.COLLISION, row
-        assert row.status is Status.SUCCESS
+        assert (row.verdict, row.status) == (Verdict.COLLISION, Status.SUCCESS), row
         assert row.now == at(0.51)
     assert requests[0].recorded == recorded.name
-    summary = result.summary
-    assert summary["requests"]["count"] == 4
-    assert summary["requests"]["replies_compared"] == 1
-    assert summary["requests"]["replies_changed"] == (recorded is not Verdict.COLLISION)
+    summary, counts = result.summary, result.summary["requests"]
+    assert (counts["count"], counts["replies_compared"]) == (4, 1)
+    assert counts["replies_changed"] == (recorded is not Verdict.COLLISION)
     assert summary["requests_without_content"] == 1
     assert summary["notes"] == [
         "1 requests were recorded without their content: not answered again",
@@ -528,6 +477,17 @@ def test_an_answer_depends_on_the_recording_only(
     assert [row.status for row in requests] == [Status.SUCCESS] * 4
 
 
+def assert_noted(bag: Path, note: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Check that a report that says "passed" does not hide what was left out."""
+    out = bag.with_name("out")
+    assert main(["replay", str(bag), "--out", str(out)]) == 0
+    assert note in capsys.readouterr().out
+    assert note in (out / "bag/summary.md").read_text()
+    assert note in (out / "bag/index.html").read_text()
+    [noted] = json.loads((out / "bag/summary.json").read_text())["notes"]
+    assert noted.startswith(note)
+
+
 @pytest.mark.parametrize(
     ("kind", "note"),
     [
@@ -540,24 +500,16 @@ def test_replies_without_their_requests_are_reported(
 ) -> None:
     """As of a recording that began after the requests, or with a filter on the events."""
     name = "gjk_collision/srv/msg/Collide_Event"
-    with BagWriter(tmp_path / "bag") as writer:
-        road, types = Road(writer), writer.types
-        info, stamp = (
-            types["service_msgs/msg/ServiceEventInfo"],
-            types["builtin_interfaces/msg/Time"],
-        )
-        for t in steps(0.5):
-            road.ego(t)
-            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+
+    def end(road: Road) -> None:
+        types = road.writer.types
+        stamp = types["builtin_interfaces/msg/Time"](0, 0)
+        info = types["service_msgs/msg/ServiceEventInfo"]
         for i in range(3):
-            event = types[name](info(kind, stamp(0, 0), np.zeros(16, np.uint8), i), [], [])
-            writer.write("/collision_server/collide/_service_event", name, at(0.4), event)
-    out = tmp_path / "out"
-    assert main(["replay", str(tmp_path / "bag"), "--out", str(out)]) == 0
-    assert note in capsys.readouterr().out
-    assert note in (out / "bag/summary.md").read_text()
-    assert note in (out / "bag/index.html").read_text()
-    assert json.loads((out / "bag/summary.json").read_text())["notes"] == [note]
+            event = types[name](info(kind, stamp, np.zeros(16, np.uint8), i), [], [])
+            road.writer.write("/collision_server/collide/_service_event", name, at(0.4), event)
+
+    assert_noted(drive(tmp_path / "bag", seconds=0.5, end=end), note, capsys)
 
 
 @pytest.mark.parametrize(
@@ -573,22 +525,12 @@ def test_replies_without_their_requests_are_reported(
 def test_service_events_that_are_not_read_are_reported(
     topic: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A report that says "passed" must not hide that requests were left out."""
-    with BagWriter(tmp_path / "bag") as writer:
-        road = Road(writer)
-        for t in steps(0.5):
-            road.ego(t)
-            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
-        connection = writer._writer.add_connection(topic, kind, msgdef="", rihs01="RIHS01_0")
-        writer._writer.write(connection, at(0.5), b"\x00\x01\x00\x00")
-        writer._writer.write(connection, at(0.5), b"\x00\x01\x00\x00")
-    out = tmp_path / "out"
-    assert main(["replay", str(tmp_path / "bag"), "--out", str(out)]) == 0
-    said = f"{topic} ({kind.replace('/srv/msg/', '/srv/')}): 2 service events are not read"
-    assert said in capsys.readouterr().out
-    assert said in (out / "bag/summary.md").read_text()
-    assert said in (out / "bag/index.html").read_text()
-    assert said in json.loads((out / "bag/summary.json").read_text())["notes"][0]
+    def end(road: Road) -> None:
+        for _ in range(2):
+            write_undefined(road.writer, topic, kind, at(0.5), b"\x00\x01\x00\x00")
+
+    note = f"{topic} ({kind.replace('/srv/msg/', '/srv/')}): 2 service events are not read"
+    assert_noted(drive(tmp_path / "bag", seconds=0.5, end=end), note, capsys)
 
 
 @pytest.mark.requirement("D-9")
@@ -614,42 +556,39 @@ def test_requests_that_waited_for_a_transform(
     assert {row.now for row in found.values()} == {at(0.51 if not wait else 0.6)}
 
 
-def test_way_is_answered_again_between_its_poses_or_refused(tmp_path: Path) -> None:
-    """The car at 10 m is between the poses at 0 m and 20 m; there is no third interpolation."""
-    for interpolation, verdict, status in (
-        (0, Verdict.FREE, Status.SUCCESS),
-        (1, Verdict.COLLISION, Status.SUCCESS),
-        (2, Verdict.UNKNOWN, Status.INVALID_INPUT),
-    ):
-        bag = tmp_path / f"{interpolation}"
-        with_requests(bag, Verdict.COLLISION, interpolation)
-        replay(bag, tmp_path, bag.name)
-        [row] = [row for row in rows_of(tmp_path, bag.name) if row.cause == "CheckPath"]
-        assert (row.verdict, row.status) == (verdict, status), row
-        assert row.nearest_id == (1 if interpolation == 1 else -1)
+@pytest.mark.parametrize(
+    ("interpolation", "is_standing", "verdict", "status", "nearest"),
+    [
+        (0, False, Verdict.FREE, Status.SUCCESS, -1),
+        (1, False, Verdict.COLLISION, Status.SUCCESS, 1),
+        (2, False, Verdict.UNKNOWN, Status.INVALID_INPUT, -1),  # there is no third one
+        (1, True, Verdict.FREE, Status.SUCCESS, -1),
+    ],
+)
+def test_path_is_answered_again(
+    interpolation: int, is_standing: bool, verdict: Verdict, status: Status, nearest: int,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """The car at 10 m is between the poses at 0 m and 20 m."""
+    bag = tmp_path / "bag"
+    with_requests(bag, Verdict.COLLISION, interpolation, is_standing=is_standing)
+    replay(bag, tmp_path)
+    [row] = [row for row in rows_of(tmp_path) if row.cause == "CheckPath"]
+    assert (row.verdict, row.status) == (verdict, status), row
+    assert is_standing or row.nearest_id == nearest
 
 
-def test_path_of_a_vehicle_that_stands_is_answered_again(tmp_path: Path) -> None:
-    bag = tmp_path / "standing"
-    with_requests(bag, Verdict.COLLISION, is_standing=True)
-    replay(bag, tmp_path, bag.name)
-    [row] = [row for row in rows_of(tmp_path, bag.name) if row.cause == "CheckPath"]
-    assert (row.verdict, row.status) == (Verdict.FREE, Status.SUCCESS), row
-
-
-def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("x", [0.0, 30.0])
+def test_reply_that_has_become_free_fails(x: float, tmp_path: Path) -> None:
     """A recorded COLLISION that is FREE now is what replay is for."""
     with_requests(tmp_path / "bag", Verdict.COLLISION)
-    result = replay(
-        tmp_path / "bag", tmp_path, parameters={"footprint": [0.1, 0.1, -0.1, 0.1, 0.0, -0.1]}
-    )
-    assert result.outcome is Outcome.PASSED, "the small footprint is inside the car still"
-    with_requests(tmp_path / "far", Verdict.COLLISION)
-    result = replay(
-        tmp_path / "far", tmp_path, parameters={"footprint": [30.1, 0.1, 30.0, 0.1, 30.0, -0.1]}
-    )
-    assert result.outcome is Outcome.FAILED
-    assert "a recorded COLLISION is FREE in the replay" in result.failures[0]
+    parameters = {"footprint": [x + 0.1, 0.1, x - 0.1, 0.1, x, -0.1]}
+    result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    if x == 0.0:
+        assert result.outcome is Outcome.PASSED, "the small footprint is inside the car still"
+    else:
+        assert result.outcome is Outcome.FAILED
+        assert "a recorded COLLISION is FREE in the replay" in result.failures[0]
 
 
 # ---- scenes
@@ -709,12 +648,11 @@ def test_reports_of_many(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         f"bag: {bags / 'graze'}\nexpect: {{windows: [{{from: 0, to: 9, verdict: FREE}}]}}\n"
     )
     out = tmp_path / "out"
-    code = main(
-        ["replay", *paths, str(tmp_path / "bad.yaml"), str(bags / "nowhere"), "--out", str(out)]
-    )
-    assert code == 3, "a bag that is not there is refused before the work"
-    code = main(["replay", *paths, str(tmp_path / "bad.yaml"), "--out", str(out), "--no-page"])
-    assert code == 1
+    options = ["--out", str(out), "--no-page"]
+    command = ["replay", *paths, str(tmp_path / "bad.yaml"), *options]
+    assert main(["replay", str(bags / "nowhere"), *command[1:]]) == 3, "refused before the work"
+    assert not out.exists()
+    assert main(command) == 1
     assert "wrong at" in capsys.readouterr().out
     merged = json.loads((out / "summary.json").read_text())
     assert merged["outcome"] == "failed"
@@ -792,13 +730,9 @@ def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
     assert main(["replay", *twice, "--out", str(tmp_path)]) == 2
 
 
-def test_info(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info"]) == 0
+def test_info(bags: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(bags / "approach")]) == 0
     assert "81  /footprint" in capsys.readouterr().out
-
-
-def test_info_of_the_installation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info"]) == 0
     rows = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
     assert ["gjk_collision", version("gjk_collision")] in rows
@@ -832,9 +766,7 @@ def test_all_commands_end_alike(
     bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Bad input, and a place that cannot be written to: 2. A bag that cannot be read: 3."""
-    bag, nowhere, out = (
-        str(each) for each in (bags / "approach", tmp_path / "no", tmp_path / "o")
-    )
+    bag, nowhere, out = map(str, (bags / "approach", tmp_path / "no", tmp_path / "o"))
     (tmp_path / "scene.json").write_text(SCENE % "")
     (tmp_path / "file").write_text("no folder, and no bag")
     scene, file = str(tmp_path / "scene.json"), str(tmp_path / "file")
@@ -866,7 +798,6 @@ def test_all_commands_end_alike(
 
 
 def test_json_of_lists_in_lists_without_end_is_refused(tmp_path: Path) -> None:
-    """Else the command ends with a traceback of a RecursionError."""
     deep = tmp_path / "deep.json"
     deep.write_text('{"frames": ' + "[" * 100_000)
     assert main(["record", str(deep), str(tmp_path / "bag")]) == 2
@@ -876,7 +807,6 @@ def test_json_of_lists_in_lists_without_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    """Else the topic of a misspelt source would not be replayed."""
     case = two_sources(tmp_path, 3.0, 3.0)
     case = replace(case, topics={"obstacles": {"lidar": "/lidar", "rader": "/radar"}})
     assert run(case, tmp_path / "out", Options()).outcome is Outcome.BROKEN
@@ -885,7 +815,6 @@ def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> Non
 
 
 def test_folder_without_a_bag_is_an_error(tmp_path: Path) -> None:
-    """Else a replay of no bag would pass."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "metadata.txt").write_text("no bag")
     with pytest.raises(BagError, match="this folder contains no bag"):

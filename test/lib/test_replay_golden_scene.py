@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The golden answer in the scene of a replay's page, beside the new answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,15 @@ PARAMETERS = """
 """
 
 
+def replayed(folder: Path, files: dict[str, tuple[float, float]]) -> int:
+    """Compare two files of a margin and an inflation; return the exit code."""
+    command = ["replay", str(folder / "bag"), "--out", str(folder), "--quiet"]
+    for name, values in files.items():
+        (folder / name).write_text(PARAMETERS % values)
+        command += ["--params", str(folder / name)]
+    return main(command)
+
+
 @pytest.fixture(scope="module")
 def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A car of the lidar 2 m ahead, one of the radar 3 m behind. The second file inflates it."""
@@ -43,11 +50,7 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
             length = max(x for x, _ in EGO), min(x for x, _ in EGO)
             writer.obstacles(cars(t, [Pose(length[0] + 2.0 + 2.25, 0.0, 0.0)]), "/lidar")
             writer.obstacles(cars(t, [Pose(length[1] - 3.0 - 2.25, 0.0, 0.0)]), "/radar")
-    names = []
-    for name, values in (("old.yaml", (1.5, 0.0)), ("new.yaml", (0.25, 2.0))):
-        (folder / name).write_text(PARAMETERS % values)
-        names += ["--params", str(folder / name)]
-    assert main(["replay", str(folder / "bag"), *names, "--out", str(folder), "--quiet"]) == 1
+    assert replayed(folder, {"old.yaml": (1.5, 0.0), "new.yaml": (0.25, 2.0)}) == 1
     return folder / "bag" / "index.html"
 
 
@@ -96,9 +99,7 @@ def test_both_answers_are_drawn(drive: Path, tmp_path: Path) -> None:
     assert "2.00 m old.yaml" in texts and "1.00 m" in texts, "the distances at the segments"
     assert on_golden > 0.3, "dashes"
     assert on_own == 0.0
-    assert (
-        "answer of old.yaml: closest points, nearest obstacle, safety margin of 1.50 m" in legend
-    )
+    assert "answer of old.yaml: closest points, nearest obstacle, safety margin of 1.50" in legend
     assert rows == ["1 (nearest) radar", "1 (nearest of old.yaml) lidar"]
     assert "nearest of old.yaml1 of lidar, 2.0000 m" in facts
 
@@ -181,12 +182,8 @@ def test_one_stamp_and_long_names(tmp_path: Path) -> None:
         writer.footprint(at(0.0), EGO)
         writer.obstacles(cars(0.0, [Pose(20.0, 0.0, 0.0)], source=name), "/lidar")
         writer.obstacles(cars(0.0, [Pose(-20.0, 0.0, 0.0)]), "/radar")
-    files = []
-    for margin in (1.0, 2.0):
-        files += ["--params", str(tmp_path / f"{margin}{name.replace('/', '')}.yaml")]
-        Path(files[-1]).write_text(PARAMETERS % (margin, 0.0))
-    command = ["replay", str(tmp_path / "bag"), *files, "--out", str(tmp_path), "--quiet"]
-    assert main(command) == 0
+    names = [f"{margin}{name.replace('/', '')}.yaml" for margin in (1, 2)]
+    assert replayed(tmp_path, {names[0]: (1.0, 0.0), names[1]: (2.0, 0.0)}) == 0
     script = """
       let dots = 0;
       const arc = CanvasRenderingContext2D.prototype.arc;

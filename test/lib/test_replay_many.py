@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many bags: in processes, and on a Dask cluster; a lost worker loses no result."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -17,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from write_scenarios import CAR, Road, steps, thing, write_all
+from replays import drive
+from write_scenarios import CAR, thing, write_all
 
 from gjk_collision.__main__ import main
-from gjk_collision.replay.write import BagWriter
 from gjk_collision.report import many
 
+pytestmark = pytest.mark.timeout(300)
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
     reason="dask.distributed is not installed (pip install distributed)",
@@ -42,10 +41,9 @@ needs_proc = pytest.mark.skipif(
 
 
 def replayed(bags: Path, out: Path, *options: str) -> dict[str, bytes]:
-    """Replay a folder; return the result of each bag."""
     code = main(["replay", str(bags), "--out", str(out), "--no-page", "--quiet", *options])
     assert code == 0
-    return {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
+    return results(out)
 
 
 @pytest.fixture(scope="module")
@@ -61,37 +59,54 @@ def test_processes_give_the_same_bytes(
     bags: Path, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
     assert replayed(bags, tmp_path, "--jobs", "2") == alone
-    merged = json.loads((tmp_path / "summary.json").read_text())
-    assert [each["name"] for each in merged["replays"]] == sorted(alone)
+    assert list(outcomes(tmp_path)) == sorted(alone)
 
 
 def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
-    """It fails the run and hides no other's result."""
     (tmp_path / "bags").mkdir()
     for name in ("approach", "graze"):
         (tmp_path / "bags" / name).symlink_to(bags / name)
     (tmp_path / "bags" / "broken.mcap").write_bytes(b"\x89MCAP0\r\n")
-    command = ["replay", str(tmp_path / "bags"), "--out", str(tmp_path / "out"), "--no-page"]
-    assert main([*command, "--jobs", "2", "--quiet"]) == 3
-    merged = json.loads((tmp_path / "out" / "summary.json").read_text())
-    outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
-    assert outcomes == {"approach": "not judged", "broken": "broken", "graze": "not judged"}
+    given = ["replay", str(tmp_path / "bags"), "--out", str(tmp_path / "out"), "--no-page"]
+    assert main([*given, "--jobs", "2", "--quiet"]) == 3
+    expected = {"approach": "not judged", "broken": "broken", "graze": "not judged"}
+    assert outcomes(tmp_path / "out") == expected
 
 
 def write_drives(folder: Path) -> list[str]:
     """Write six drives of a minute, long enough to be interrupted in."""
     names = [f"drive{i}" for i in range(6)]
     for i, name in enumerate(names):
-        with BagWriter(folder / name) as writer:
-            road = Road(writer)
-            for t in steps(60.0):
-                road.ego(t)
-                road.obstacles(t, [thing(CAR, 20.0 + i, 0.0)])
+        cars = [thing(CAR, 20.0 + i, 0.0)]
+        drive(folder / name, lambda road, t, cars=cars: road.obstacles(t, cars), 60.0)
     return names
 
 
+def command(bags: Path, out: Path, *options: str) -> list[Any]:
+    program = [sys.executable, "-m", "gjk_collision", "replay", bags, "--out", out]
+    return [*program, "--no-page", "--quiet", *options]
+
+
+def wait_for_a_report(process: subprocess.Popen[Any], out: Path, count: int) -> None:
+    """Wait until the first report of several has come: the others are at work."""
+    deadline = time.monotonic() + 200.0
+    while not list(out.glob("*/summary.json")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert len(list(out.glob("*/summary.json"))) < count, "too late to lose anything"
+
+
+def results(out: Path) -> dict[str, bytes]:
+    return {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
+
+
+def outcomes(out: Path) -> dict[str, str]:
+    merged = json.loads((out / "summary.json").read_text())
+    return {each["name"]: each["outcome"] for each in merged["replays"]}
+
+
 def workers_of(process: subprocess.Popen[Any]) -> list[int]:
-    """Return the processes of its pool."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [
         int(child) for child in children
@@ -100,23 +115,15 @@ def workers_of(process: subprocess.Popen[Any]) -> list[int]:
 
 
 @needs_proc
-@pytest.mark.timeout(300)
 def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
-    process = subprocess.Popen([*command, "--jobs", "2", "--no-page", "--quiet"])
-    deadline = time.monotonic() + 200.0
-    while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.01)
-    assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
+    process = subprocess.Popen(command(tmp_path / "bags", out, "--jobs", "2"))
+    wait_for_a_report(process, out, len(names))
     os.kill(workers_of(process)[0], signal.SIGKILL)
     assert process.wait(200.0) == 0
-    found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
-    assert found == expected
+    assert results(out) == expected
 
 
 def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
@@ -126,16 +133,11 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
-    options = ["--jobs", "2", "--no-page", "--quiet"]
     process = subprocess.Popen(
-        [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 200.0
-    while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.01)
+        command(tmp_path / "bags", out, "--jobs", "2"),
+        start_new_session=True, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for_a_report(process, out, len(names))
     for worker in workers_of(process) if stuck else ():
         os.kill(worker, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
@@ -147,26 +149,21 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     said = process.communicate(timeout=200.0)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
-    merged = json.loads((out / "summary.json").read_text())
-    assert [each["name"] for each in merged["replays"]] == names
-    assert merged["outcome"] == "interrupted"
-    return [
-        f"{each['outcome']} {len(list((out / each['name']).glob('*')))}"
-        for each in merged["replays"]
-    ]
+    found = outcomes(out)
+    assert list(found) == names
+    assert json.loads((out / "summary.json").read_text())["outcome"] == "interrupted"
+    return [f"{found[name]} {len(list((out / name).glob('*')))}" for name in names]
 
 
 @needs_proc
-@pytest.mark.timeout(300)
 def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
-    outcomes = interrupted(tmp_path, stuck=False)
-    assert "not judged 4" in outcomes
-    assert "interrupted 4" in outcomes, "the bags at work leave the part before"
-    assert "interrupted 0" in outcomes, "the others are not replayed"
+    found = interrupted(tmp_path, stuck=False)
+    assert "not judged 4" in found
+    assert "interrupted 4" in found, "the bags at work leave the part before"
+    assert "interrupted 0" in found, "the others are not replayed"
 
 
 @needs_proc
-@pytest.mark.timeout(300)
 def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     assert "interrupted 0" in interrupted(tmp_path, stuck=True)
 
@@ -175,7 +172,6 @@ def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
 
 
 def watcher(address: str) -> Any:
-    """Return a client of a scheduler, to close after use."""
     import distributed
 
     client: Any = distributed.Client
@@ -220,7 +216,6 @@ def cluster(
 
 
 @needs_dask
-@pytest.mark.timeout(300)
 def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
     with cluster(tmp_path, 2) as (address, *_):
         assert replayed(bags, tmp_path / "out", "--scheduler", address) == alone
@@ -229,31 +224,20 @@ def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_p
 
 
 @needs_dask
-@pytest.mark.timeout(300)
 def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
     """One of two workers is killed with results held and work in hand."""
     names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
     with cluster(tmp_path, 2) as (address, workers, _):
-        command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]
         out = tmp_path / "out"
-        process = subprocess.Popen(
-            [*command, "--scheduler", address, "--out", out, "--no-page", "--quiet"]
-        )
-        deadline = time.monotonic() + 120.0
-        while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.02)
-        assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
+        process = subprocess.Popen(command(tmp_path / "bags", out, "--scheduler", address))
+        wait_for_a_report(process, out, len(names))
         os.killpg(workers[0].pid, signal.SIGKILL)
         assert process.wait(200.0) == 0
-    found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
-    assert found == expected
+    assert results(out) == expected
 
 
 @needs_dask
-@pytest.mark.timeout(300)
 def test_scheduler_without_workers_is_said(
     bags: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,7 +253,6 @@ def test_scheduler_without_workers_is_said(
 
 
 @needs_dask
-@pytest.mark.timeout(300)
 def test_all_workers_lost_in_a_run_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -311,10 +294,9 @@ def test_all_workers_lost_in_a_run_is_said(
     assert f"the scheduler at {address} has no worker; waiting up to 60 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
-    merged = json.loads((out / "summary.json").read_text())
-    outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
-    assert list(outcomes) == names
-    assert sorted(outcomes.values()) == [*["broken"] * 5, "not judged"]
+    found = outcomes(out)
+    assert list(found) == names
+    assert sorted(found.values()) == [*["broken"] * 5, "not judged"]
 
 
 class Scheduler:
@@ -357,36 +339,28 @@ def test_workers_are_gone_from_the_first_look_without_them(
 
 
 @needs_dask
-@pytest.mark.timeout(300)
 def test_killed_scheduler_is_said(tmp_path: Path) -> None:
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
     with cluster(tmp_path, 1) as (address, _, scheduler):
-        command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]
-        options = ["--scheduler", address, "--out", out, "--no-page", "--quiet"]
         process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        deadline = time.monotonic() + 120.0
-        while not list(out.glob("*/summary.json")):  # the first has come: the next is at work
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.02)
+            command(tmp_path / "bags", out, "--scheduler", address),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        wait_for_a_report(process, out, len(names))
         os.killpg(scheduler.pid, signal.SIGKILL)
         said, errors = process.communicate(timeout=200.0)
     assert process.returncode == 3
     assert f"not replayed: the scheduler at {address} was lost" in said
     assert "Traceback" not in errors
-    merged = json.loads((out / "summary.json").read_text())
-    assert [each["name"] for each in merged["replays"]] == names
+    assert list(outcomes(out)) == names
 
 
 @needs_dask
 def test_no_scheduler_is_said(bags: Path, tmp_path: Path) -> None:
-    options = ["--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:1", "--quiet"]
     environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
     done = subprocess.run(
-        [sys.executable, "-m", "gjk_collision", "replay", bags, *options, "--no-page"],
+        command(bags, tmp_path, "--scheduler", "tcp://127.0.0.1:1"),
         capture_output=True, text=True, env=environment, timeout=100, check=False,
     )  # fmt: skip
     assert done.returncode == 2

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a replay, in a real browser: it runs from a file, by keyboard, in light and dark."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import browse, needs_browser, pressed, with_script
-from data import DATA, needs_data
-from replay_pages import fact, filmed, summary_of
+from replay_pages import assert_not_scrolled, fact, filmed, summary_of
 from replays import SCENARIOS
 from write_scenarios import write
 
@@ -20,7 +18,6 @@ from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.golden import Golden
 from gjk_collision.replay.rows import Row
-from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.report.film import MAX_FRAMES
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
@@ -107,35 +104,11 @@ def test_page_tells_of_unknown(pages: Path) -> None:
 
 
 @needs_browser
-def test_screenshots_in_light_and_dark(pages: Path, tmp_path: Path) -> None:
-    shots = []
-    for scheme in ("light", "dark"):
-        shots.append(tmp_path / f"{scheme}.png")
-        dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
-        browse(pages / "approach" / "index.html", f"--screenshot={shots[-1]}", *dark)
-    light, dark = (shot.read_bytes() for shot in shots)
-    assert light[:4] == dark[:4] == b"\x89PNG"
-    assert min(len(light), len(dark)) > 30_000, "a picture of nothing is smaller"
-    assert light != dark
-
-
-@needs_browser
 def test_overview_leads_to_the_pages(pages: Path) -> None:
     dom = browse(pages / "index.html")
     assert "none failed" in dom
     for name in ("approach", "dropout"):
         assert f'href="{name}/index.html"' in dom
-
-
-@needs_browser
-@needs_data
-def test_page_of_utm_coordinates(tmp_path: Path) -> None:
-    """Great coordinates are drawn about an origin near by, and told whole."""
-    write_bag(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
-    cases = read_cases(tmp_path / "bag", Config())
-    run_all(cases, tmp_path / "out", Options())
-    dom = browse(tmp_path / "out" / "bag" / "index.html", fragment="#t=1")
-    assert fact(dom, "vehicle").startswith("x 66475")
 
 
 @needs_browser
@@ -229,16 +202,16 @@ def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
     if scheme == 1:
         dark = style.split("@media (prefers")[1]
         colours.update(re.findall(r"--([\w-]+): (#\w{6})", dark))
-    for below in ("ground", "panel"):
-        for text in ("ink", "faint", "focus"):
-            assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
-        for graphic in (*(each.name for each in Verdict), "blue", "purple", "edge"):
-            assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
-    assert contrast(colours["ink"], colours["grid"]) >= 4.5  # the ground of penetration
-    for graphic in ("ink", "purple", "edge", "COLLISION", "focus"):
-        assert contrast(colours[graphic], colours["grid"]) >= 3.0, graphic
-    for verdict in Verdict:  # the lines of the patterns
-        assert contrast(colours[verdict.name], colours["mark"]) >= 3.0
+    verdicts = [each.name for each in Verdict]
+    for least, above, below in (
+        (4.5, ("ink", "faint", "focus"), ("ground", "panel")),
+        (3.0, (*verdicts, "blue", "purple", "edge"), ("ground", "panel")),
+        (4.5, ("ink",), ("grid",)),  # the ground of penetration
+        (3.0, ("ink", "purple", "edge", "COLLISION", "focus"), ("grid",)),
+        (3.0, verdicts, ("mark",)),  # the lines of the patterns
+    ):
+        for one, other in product(above, below):
+            assert contrast(colours[one], colours[other]) >= least, (one, other)
 
 
 @needs_browser
@@ -253,20 +226,7 @@ def test_legend_shows_height_and_pattern(pages: Path) -> None:
 @needs_browser
 @pytest.mark.parametrize("name", ["approach/index.html", "index.html"])
 def test_a_narrow_screen_is_not_scrolled_sideways(name: str, pages: Path) -> None:
-    """A window of Chromium has 500 px at least, so the page is in a frame of 390 px."""
-    text = (pages / name).read_text(encoding="utf-8")
-    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
-    text = text.replace(
-        "default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';", 1
-    )
-    (pages / "narrow.html").write_text(text.replace("</body>", f"<script>{tell}</script></body>"))
-    frame = (
-        '<iframe src="narrow.html" style="width: 390px; border: 0" onload="'
-        'document.title = this.contentDocument.documentElement.dataset.wide"></iframe>'
-    )
-    (pages / "framed.html").write_text(frame, encoding="utf-8")
-    dom = browse(pages / "framed.html", "--allow-file-access-from-files")
-    assert "<title>390</title>" in dom
+    assert_not_scrolled(pages / name, [390])
 
 
 def test_overview_starts_with_the_worst() -> None:

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scene of a replay page: margins, velocities, predicted paths, sources, labels and axes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -29,15 +27,29 @@ from gjk_collision.verdict import Status, Verdict
 
 FAR = 664_750.0  # m, as in UTM
 PARAMETERS: dict[str, Any] = {
-    "check_frame": "odom",
-    "safety_margin": 0.5,
-    "margin_front": 0.25,
-    "prediction_horizon": 4.0,
-    "obstacle_sources": ["lidar", "radar"],
-    "lidar.topic": "/lidar",
-    "lidar.inflation": 0.25,
+    "check_frame": "odom", "safety_margin": 0.5, "margin_front": 0.25, "prediction_horizon": 4.0,
+    "obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar", "lidar.inflation": 0.25,
     "radar.topic": "/radar",
-}
+}  # fmt: skip
+
+
+def page_of(folder: Path, parameters: dict[str, Any]) -> Path:
+    """Replay the bag in a folder; return its page."""
+    run(Case("drive", folder / "bag", Config.from_parameters(parameters)), folder, Options())
+    return folder / "drive" / "index.html"
+
+
+def page_of_a_stamp(folder: Path, obstacles: Obstacles, **parameters: Any) -> Path:
+    """A vehicle at the origin, and one list of obstacles."""
+    with BagWriter(folder / "bag") as writer:
+        writer.transform(at(0.0), Pose())
+        writer.footprint(at(0.0), EGO)
+        writer.obstacles(obstacles)
+    return page_of(folder, {"check_frame": "odom", **parameters})
+
+
+def frames_of(page: Path) -> Any:
+    return data_of(page)["film"]["frames"]
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +63,11 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.footprint(at(t), EGO)
             near, away = Pose(4.75, 0.0, 0.0), Pose(-9.0, 0.0, 0.0)  # at the left, and the right
             speeds = np.array([0.0, -2.0, 0.0, np.nan, np.nan, np.nan])
-            writer.obstacles(
-                cars(
-                    t, [near, away], "lidar_frame", velocities=speeds, margins=np.array([0, 0.5])
-                ),
-                "/lidar",
-            )
+            more = {"velocities": speeds, "margins": np.array([0, 0.5])}
+            writer.obstacles(cars(t, [near, away], "lidar_frame", **more), "/lidar")
             path = [(1.0, FAR + 13.0, 0.0, 0.0), (8.0, FAR + 6.0, 7.0, 0.0)]
             writer.obstacles(cars(t, [Pose(FAR + 14.0, 0.0, 0.0)], paths=[path]), "/radar")
-    case = Case("drive", folder / "bag", Config.from_parameters(PARAMETERS))
-    run(case, folder / "out", Options())
-    return folder / "out" / "drive" / "index.html"
+    return page_of(folder, PARAMETERS)
 
 
 def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> None:
@@ -87,29 +93,20 @@ def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> N
 
 def test_a_predicted_path_ends_at_the_horizon(drive: Path) -> None:
     """The path is longer than the horizon of 4 s: 3 of the 7 s of its second piece are drawn."""
-    frame = data_of(drive)["film"]["frames"][3]
+    frame = frames_of(drive)[3]
     assert frame["u"] == {"0": 4.0, "1": 4.0}
     [[index, *xy]] = frame["p"]
     assert index == 2
     assert xy == pytest.approx([14.0, 0.0, 13.0, 0.0, 10.0, 3.0])
 
 
-@pytest.mark.parametrize(
-    ("policy", "end"), [("hold", [4.0, 0.0]), ("constant_velocity", [8.0, 0.0])]
-)
-def test_a_path_that_ends_before_the_horizon(
-    policy: str, end: list[float], tmp_path: Path
-) -> None:
-    with BagWriter(tmp_path / "bag") as writer:
-        writer.transform(at(0.0), Pose())
-        writer.footprint(at(0.0), EGO)
-        path = [(1.0, 2.0, 9.0, 0.0), (2.0, 4.0, 9.0, 0.0)]
-        writer.obstacles(cars(0.0, [Pose(0.0, 9.0, 0.0)], paths=[path]))
-    parameters = {"prediction_policy": policy, "prediction_horizon": 4.0}
-    case = Case("drive", tmp_path / "bag", Config.from_parameters(parameters))
-    run(case, tmp_path / "out", Options())
-    [[_, *xy]] = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"][-1]["p"]
-    assert xy[-2:] == pytest.approx([end[0], 9.0])
+@pytest.mark.parametrize(("policy", "x"), [("hold", 4.0), ("constant_velocity", 8.0)])
+def test_a_path_that_ends_before_the_horizon(policy: str, x: float, tmp_path: Path) -> None:
+    path = [(1.0, 2.0, 9.0, 0.0), (2.0, 4.0, 9.0, 0.0)]
+    car = cars(0.0, [Pose(0.0, 9.0, 0.0)], paths=[path])
+    page = page_of_a_stamp(tmp_path, car, prediction_policy=policy, prediction_horizon=4.0)
+    [[_, *xy]] = frames_of(page)[-1]["p"]
+    assert xy[-2:] == pytest.approx([x, 9.0])
 
 
 def test_only_some_paths_are_kept(tmp_path: Path) -> None:
@@ -117,13 +114,8 @@ def test_only_some_paths_are_kept(tmp_path: Path) -> None:
     places = [Pose(10.0 + 5.0 * i, 20.0, 0.0) for i in range(40)][::-1]
     times = np.linspace(0.1, 4.0, 100)
     paths = [np.column_stack([times, p.x - times, 20 + 0 * times, 0 * times]) for p in places]
-    with BagWriter(tmp_path / "bag") as writer:
-        writer.transform(at(0.0), Pose())
-        writer.footprint(at(0.0), EGO)
-        writer.obstacles(cars(0.0, places, paths=paths))
-    case = Case("drive", tmp_path / "bag", Config.from_parameters({"check_frame": "odom"}))
-    run(case, tmp_path / "out", Options())
-    kept = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"][-1]["p"]
+    page = page_of_a_stamp(tmp_path, cars(0.0, places, paths=paths))
+    kept = frames_of(page)[-1]["p"]
     assert [index for index, *_ in kept] == list(range(39, 39 - MAX_PATHS, -1))
     assert {len(xy) for _, *xy in kept} == {2 * MAX_POINTS}
 
@@ -131,9 +123,7 @@ def test_only_some_paths_are_kept(tmp_path: Path) -> None:
 def test_the_path_of_a_request_is_drawn_until_the_horizon(tmp_path: Path) -> None:
     """Asked at 0.51 s: stamps from then on show it, with its verdict and its age."""
     with_requests(tmp_path / "bag", Verdict.COLLISION)
-    case = Case("drive", tmp_path / "bag", Config.from_parameters({"prediction_horizon": 0.2}))
-    run(case, tmp_path / "out", Options())
-    frames = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"]
+    frames = frames_of(page_of(tmp_path, {"prediction_horizon": 0.2}))
     shown = {frame["t"]: frame["path"] for frame in frames if frame["path"]}
     assert [round(t, 2) for t in shown] == [0.55, 0.6, 0.65, 0.7]
     path = shown[0.55]
@@ -185,8 +175,7 @@ def test_trace_shows_the_message_of_the_answer(late: Case) -> None:
     for k in (1, 7, 20):
         found = moment(late, k / 20)
         assert (found.row.status, found.obstacle_id) == (Status.SUCCESS, k)
-        poses = found.vehicle_pose, found.obstacle_pose
-        gap = distance(found.vehicle, found.obstacle, *poses)
+        gap = distance(found.vehicle, found.obstacle, found.vehicle_pose, found.obstacle_pose)
         assert gap == pytest.approx(16.25 - 6.0 * (k - 1) / 20)
         assert gap == found.row.distance
 
@@ -194,8 +183,7 @@ def test_trace_shows_the_message_of_the_answer(late: Case) -> None:
 def test_data_that_is_not_used_is_not_shown(late: Case, tmp_path: Path) -> None:
     """The last list is too old from 1.55 s on. It would look like data of the answer."""
     run(late, tmp_path, Options())
-    frames = data_of(tmp_path / "drive" / "index.html")["film"]["frames"]
-    last = frames[-1]
+    last = frames_of(tmp_path / "drive" / "index.html")[-1]
     assert (last["s"], last["bad"]) == ("STALE_OBSTACLES", ["obstacles"])
     assert last["o"] == [] and last["a"] == {}
     with pytest.raises(MomentError, match="obstacle 20 is not known: UNKNOWN/STALE_OBSTACLES"):
@@ -224,24 +212,17 @@ def test_labels_do_not_cover_the_vehicle_or_each_other(drive: Path, tmp_path: Pa
 
 @needs_browser
 def test_a_label_does_not_hide_a_small_obstacle(tmp_path: Path) -> None:
-    with BagWriter(tmp_path / "bag") as writer:
-        writer.transform(at(0.0), Pose())
-        writer.footprint(at(0.0), EGO)
-        walker = Obstacles(
-            frame="odom", stamp=at(0.0), sequence=1, ids=np.array([6]), offsets=np.array([0, 1]),
-            xy=np.array([8.0, 4.0]), radius=np.array([0.25]),
-        )  # fmt: skip
-        writer.obstacles(walker)
-    case = Case("drive", tmp_path / "bag", Config.from_parameters({"check_frame": "odom"}))
-    run(case, tmp_path / "out", Options())
+    walker = Obstacles(
+        frame="odom", stamp=at(0.0), sequence=1, ids=np.array([6]), offsets=np.array([0, 1]),
+        xy=np.array([8.0, 4.0]), radius=np.array([0.25]),
+    )  # fmt: skip
+    page = page_of_a_stamp(tmp_path, walker)
     script = """
       const at = screen(...middle(obstaclesOf(frames[cursor])[0])), canvas = el("scene");
       const ratio = canvas.width / (2 * half[0]), g = canvas.getContext("2d");
       const pixel = (v) => [...g.getImageData(at[0] * ratio, (at[1] + v) * ratio, 1, 1).data];
       return [labels, at, view.scale, pixel(0), pixel(-0.2 * view.scale), colour("body")];"""
-    labels, (u, v), scale, inner, outer, body = told(
-        tmp_path / "out" / "drive" / "index.html", script, tmp_path
-    )
+    labels, (u, v), scale, inner, outer, body = told(page, script, tmp_path)
     [box] = [each["box"] for each in labels if each["text"] == "6"]
     near = np.clip([u, v], box[:2], box[2:])
     assert np.hypot(*(near - (u, v))) > 0.25 * scale
@@ -304,4 +285,5 @@ def test_legend_axes_and_units(drive: Path, tmp_path: Path) -> None:
     assert any(re.fullmatch(r"6647\d\d", text) for text in texts), "true coordinates on the axis"
     assert any(re.fullmatch(r"[\d.]+ m", text) for text in texts), "scale bar"
     assert legend.startswith("safety margin, 0.50 m") and "predicted path" in legend
-    assert "yaw 0.0000 rad in odom" in facts and "(unit vector in odom)" in facts
+    assert "x 664750" in facts and "yaw 0.0000 rad in odom" in facts
+    assert "(unit vector in odom)" in facts

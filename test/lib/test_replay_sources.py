@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans, clouds, grids, Autoware's objects and regions are replayed from a bag.
+"""Sources of every type are replayed from a bag, by the definitions that the bag carries.
 
-Each bag has one thing 6.25 m ahead, which is 4 m ahead from 0.5 s to 0.8 s, and broken after that.
-The front of the vehicle is at 3.75 m.
+Most bags have one thing 6.25 m ahead, which is in the vehicle from 0.5 s to 0.8 s, and broken
+after that. The front of the vehicle is at 3.75 m.
 """
-
-from __future__ import annotations
 
 import struct
 from collections.abc import Callable
@@ -16,16 +14,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replays import replay, rows_of
+from replays import broken, car_ahead, drive, replay, rows_of, write_undefined
 from rosbags.typesys import get_types_from_msg
-from write_scenarios import CAR, Road, at, steps
+from write_scenarios import CAR, Road, at, thing
 
 from gjk_collision.region import OUTSIDE
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
+from gjk_collision.server.config import OBSTACLE_ARRAY
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.verdict import Status, Verdict
 
+OUTLINE = "geometry_msgs/msg/PolygonStamped"
+CONVERTED = "costmap_converter_msgs/msg/ObstacleArrayMsg"
+FOOTPRINT = {"footprint": "/footprint"}
 AUTOWARE = "autoware_perception_msgs/msg/"
 KINEMATICS = """uint8 UNAVAILABLE=0
 uint8 SIGN_UNKNOWN=1
@@ -53,6 +55,10 @@ DEFINITIONS = {
     "nav2_msgs/msg/CostmapMetaData": "builtin_interfaces/Time map_load_time\n"
     "builtin_interfaces/Time update_time\nstring layer\nfloat32 resolution\nuint32 size_x\n"
     "uint32 size_y\ngeometry_msgs/Pose origin",
+    "costmap_converter_msgs/msg/ObstacleMsg": "std_msgs/Header header\n"
+    "geometry_msgs/Polygon polygon\nfloat64 radius\nint64 id\n"
+    "geometry_msgs/Quaternion orientation\ngeometry_msgs/TwistWithCovariance velocities",
+    CONVERTED: "std_msgs/Header header\nObstacleMsg[] obstacles",
     "nav2_msgs/msg/Costmap": "std_msgs/Header header\nCostmapMetaData metadata\nuint8[] data",
 }
 
@@ -74,8 +80,13 @@ class Maker:
     def zero(self) -> Any:
         return self("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
 
-    def twist(self) -> Any:
-        return self("geometry_msgs/msg/Twist", self.zero(), self.zero())
+    def still(self) -> Any:
+        twist = self("geometry_msgs/msg/Twist", self.zero(), self.zero())
+        return self("geometry_msgs/msg/TwistWithCovariance", twist, np.zeros(36))
+
+    def polygon(self, *points: tuple[float, float]) -> Any:
+        made = [self("geometry_msgs/msg/Point32", x, y, 0.0) for x, y in points]
+        return self("geometry_msgs/msg/Polygon", made)
 
 
 def scan(make: Maker, header: Any, x: float, bad: bool) -> Any:
@@ -116,27 +127,38 @@ def costmap(make: Maker, header: Any, x: float, bad: bool) -> Any:
 
 def shape(make: Maker, bad: bool) -> Any:
     size = make("geometry_msgs/msg/Vector3", 2.0, 2.0, 1.0)
-    return make(AUTOWARE + "Shape", 7 if bad else 0, make("geometry_msgs/msg/Polygon", []), size)
+    return make(AUTOWARE + "Shape", 7 if bad else 0, make.polygon(), size)
 
 
 def detected(make: Maker, header: Any, x: float, bad: bool) -> Any:
     at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 1.0, 0.0), np.zeros(36))
-    twist = make("geometry_msgs/msg/TwistWithCovariance", make.twist(), np.zeros(36))
-    motion = make(AUTOWARE + "DetectedObjectKinematics", at, False, 2, twist, False, False)
+    motion = make(AUTOWARE + "DetectedObjectKinematics", at, False, 2, make.still(), False, False)
     found = make(AUTOWARE + "DetectedObject", 0.5, [], motion, shape(make, bad))
     return make(AUTOWARE + "DetectedObjects", header, [found])
 
 
 def tracked(make: Maker, header: Any, x: float, bad: bool) -> Any:
     at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 2**0.5, 0.0), np.zeros(36))
-    twist = make("geometry_msgs/msg/TwistWithCovariance", make.twist(), np.zeros(36))
     acceleration = make("geometry_msgs/msg/Accel", make.zero(), make.zero())
     more = make("geometry_msgs/msg/AccelWithCovariance", acceleration, np.zeros(36))
     # Its orientation is not known: a circle around the square.
-    motion = make(AUTOWARE + "TrackedObjectKinematics", at, 0, twist, more, True)
+    motion = make(AUTOWARE + "TrackedObjectKinematics", at, 0, make.still(), more, True)
     uuid = make("unique_identifier_msgs/msg/UUID", np.zeros(16, np.uint8))
     found = make(AUTOWARE + "TrackedObject", uuid, 0.5, [], motion, shape(make, bad))
     return make(AUTOWARE + "TrackedObjects", header, [found])
+
+
+def outline(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    return make(OUTLINE, header, make.polygon((x, np.nan if bad else 1.0), (x + 1, 0), (x, -1)))
+
+
+def converted(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    """One obstacle; a bad one is in a frame that its message is not in."""
+    own = make("std_msgs/msg/Header", header.stamp, "map" if bad else "odom")
+    turn = make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
+    fields = own, make.polygon((x + 0.5, 0.0)), 0.5, 7, turn, make.still()
+    obstacle = make("costmap_converter_msgs/msg/ObstacleMsg", *fields)
+    return make(CONVERTED, header, [obstacle])
 
 
 CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
@@ -146,89 +168,79 @@ CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
     ),
     "nav_msgs/msg/OccupancyGrid": (grid, {}, 0, "data[31]"),
     "nav2_msgs/msg/Costmap": (costmap, {}, 0, "data"),
+    OUTLINE: (outline, {}, 0, "xy[1]"),
+    CONVERTED: (converted, {}, 7, "obstacles[0].header.frame_id"),
     AUTOWARE + "DetectedObjects": (detected, {}, 0, "objects[0].shape.type"),
     AUTOWARE + "TrackedObjects": (tracked, {}, 0, "objects[0].shape.type"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
-    message, parameters, identity, field = CASES[kind]
-    with BagWriter(tmp_path / "bag") as writer:
-        for name, text in DEFINITIONS.items():
-            writer._store.register(get_types_from_msg(text, name))
-        make, road = Maker(writer), Road(writer)
-        for t in steps(1.0):
-            road.ego(t)
-            x = 3.5 if 0.5 <= t < 0.8 else 6.25
-            header = writer.header(at(t), "odom")
-            writer.write("/seen", kind, at(t), message(make, header, x, t >= 0.8))
-    given = {"obstacles.type": kind, "obstacles.topic": "seen"}
-    given |= {f"obstacles.{name}": value for name, value in parameters.items()}
-    result = replay(tmp_path / "bag", tmp_path, parameters=given)
+def assert_seen(bag: Path, out: Path, parameters: dict[str, Any], nearest: int, bad: str) -> None:
+    """Check the rows of a bag with one thing, whose last messages are bad for this reason."""
+    result = replay(bag, out, parameters=parameters, topics=FOOTPRINT)
     assert result.outcome is Outcome.PASSED, result.failures
-    rows = rows_of(tmp_path)
-    for row in rows:
+    for row in (rows := rows_of(out)):
         t = (row.time - at(0.0)) * 1e-9
         if t >= 0.8:
-            assert row.verdict is Verdict.UNKNOWN
-            assert field in row.message
+            assert row.verdict is Verdict.UNKNOWN and bad in row.message
             continue
         assert row.verdict is (Verdict.COLLISION if t >= 0.5 else Verdict.FREE), row
-        assert row.nearest_id == identity
+        assert (row.nearest_id, row.nearest_source) == (nearest, "obstacles")
         if t < 0.5:
             assert row.distance == pytest.approx(6.25 - 3.75, abs=1e-6)
     assert {row.verdict for row in rows} == {Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN}
 
 
+@pytest.mark.parametrize("kind", CASES)
+def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
+    message, parameters, nearest, field = CASES[kind]
+
+    def each(road: Road, t: float) -> None:
+        if t == 0.0:
+            for name, text in DEFINITIONS.items():
+                road.writer._store.register(get_types_from_msg(text, name))
+        x = 3.5 if 0.5 <= t < 0.8 else 6.25
+        made = message(Maker(road.writer), road.writer.header(at(t), "odom"), x, t >= 0.8)
+        road.writer.write("/seen", kind, at(t), made)
+
+    given = {"obstacles.type": kind, "obstacles.topic": "seen"}
+    given |= {f"obstacles.{name}": value for name, value in parameters.items()}
+    assert_seen(drive(tmp_path / "bag", each), tmp_path, given, nearest, field)
+
+
 def test_a_region_is_answered_for(tmp_path: Path) -> None:
-    with BagWriter(tmp_path / "bag") as writer:
-        road = Road(writer)
-        for t in steps(1.0):
-            road.ego(t)
-            front = 3.5 if 0.5 <= t < 0.8 else 6.25
-            xy = [-9, -9, front, -9, front, 9, -9, 9]
-            writer.obstacles(
-                Obstacles(
-                    frame="odom", stamp=at(t), ids=np.array([5]),
-                    kinds=np.array([3 if t >= 0.8 else 2], np.uint8),
-                    offsets=np.array([0, 4]), xy=np.array(xy, np.float64),
-                ),
-                topic="/fence",
-            )  # fmt: skip
-    parameters = {"obstacles.topic": "fence"}
-    result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
-    assert result.outcome is Outcome.PASSED, result.failures
-    rows = rows_of(tmp_path)
-    for row in rows:
-        t = (row.time - at(0.0)) * 1e-9
-        if t >= 0.8:
-            assert (row.verdict, row.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
-            continue
-        assert row.verdict is (Verdict.COLLISION if t >= 0.5 else Verdict.FREE), row
-        assert row.nearest_id == OUTSIDE
-        assert row.nearest_source == "obstacles"
+    def each(road: Road, t: float) -> None:
+        front = 3.5 if 0.5 <= t < 0.8 else 6.25
+        region = Obstacles(
+            frame="odom", stamp=at(t), ids=np.array([5]),
+            kinds=np.array([3 if t >= 0.8 else 2], np.uint8), offsets=np.array([0, 4]),
+            xy=np.array([-9, -9, front, -9, front, 9, -9, 9], np.float64),
+        )  # fmt: skip
+        road.writer.obstacles(region, topic="/fence")
+
+    bag = drive(tmp_path / "bag", each)
+    assert_seen(bag, tmp_path, {"obstacles.topic": "fence"}, OUTSIDE, "HOLE")
+    assert rows_of(tmp_path)[-1].status is Status.INVALID_INPUT
 
 
 def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:
-    with BagWriter(tmp_path / "bag") as writer:
-        make, road = Maker(writer), Road(writer)
-        for t in steps(3.0):
-            road.ego(t)
-            if t == 0.0:
-                header = writer.header(at(t), "odom")
-                writer.write(
-                    "/map", "nav_msgs/msg/OccupancyGrid", at(t), grid(make, header, 6.25, False)
-                )
-    given = {"obstacles.type": "nav_msgs/msg/OccupancyGrid", "obstacles.topic": "map"}
+    kind = "nav_msgs/msg/OccupancyGrid"
+
+    def each(road: Road, t: float) -> None:
+        if t == 0.0:
+            header = road.writer.header(at(t), "odom")
+            road.writer.write("/map", kind, at(t), grid(Maker(road.writer), header, 6.25, False))
+
+    bag = drive(tmp_path / "bag", each, 3.0)
     for static, last in ((True, Verdict.FREE), (False, Verdict.UNKNOWN)):
-        parameters = {**given, "obstacles.static": static}
-        result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
+        given = {"type": kind, "topic": "map", "static": static}
+        parameters = {f"obstacles.{name}": value for name, value in given.items()}
+        result = replay(bag, tmp_path, parameters=parameters)
         assert result.outcome is Outcome.PASSED, result.failures
         assert rows_of(tmp_path)[-1].verdict is last
 
 
-@pytest.mark.parametrize("kind", ["two sources", "two senders", "old stamps"])
+@pytest.mark.parametrize("kind", ["two sources", "two senders", "old stamps", "a gap"])
 @pytest.mark.parametrize("timeout", [0.5, 10.0])
 def test_obstacle_age_counts_a_source_that_has_stopped(
     kind: str, timeout: float, tmp_path: Path
@@ -241,16 +253,17 @@ def test_obstacle_age_counts_a_source_that_has_stopped(
             offsets=np.array([0, 4]), xy=np.ravel(CAR) + [x, 0.0] * 4, source=source,
         )  # fmt: skip
 
-    with BagWriter(tmp_path / "bag") as writer:
-        road = Road(writer)
-        for t in steps(3.0):
-            road.ego(t)
-            if t <= 1.0:
-                writer.obstacles(cars(t, 20.0, "a" if kind == "two senders" else ""), "/lidar")
-            elif kind == "old stamps":
-                writer.obstacles(cars(1.0, 20.0), "/lidar")
-            last = ("b", "/lidar") if kind == "two senders" else ("", "/radar")
-            writer.obstacles(cars(t, -20.0, last[0]), last[1])
+    def each(road: Road, t: float) -> None:
+        if t <= 1.0:
+            road.writer.obstacles(cars(t, 20.0, "a" if kind == "two senders" else ""), "/lidar")
+        elif kind == "old stamps":
+            road.writer.obstacles(cars(1.0, 20.0), "/lidar")
+        if kind == "a gap" and 2.0 < t < 2.5:  # of all sources
+            return
+        last = ("b", "/lidar") if kind == "two senders" else ("", "/radar")
+        road.writer.obstacles(cars(t, -20.0, last[0]), last[1])
+
+    drive(tmp_path / "bag", each, 3.0)
     names = ["lidar"] if kind == "two senders" else ["lidar", "radar"]
     parameters: dict[str, Any] = {"obstacle_sources": names}
     for name in names:
@@ -260,3 +273,61 @@ def test_obstacle_age_counts_a_source_that_has_stopped(
         wanted = max(0.0, (row.time - at(1.0)) * 1e-9)
         assert row.obstacle_age == pytest.approx(wanted, abs=1e-9)
         assert (row.verdict is Verdict.UNKNOWN) == (wanted > timeout)
+
+
+def test_a_topic_of_two_sources_is_taken_for_both(tmp_path: Path) -> None:
+    """As the node does, which subscribes for each; one of them would else be silent throughout."""
+    bag = drive(tmp_path / "bag")
+    parameters = {
+        "obstacle_sources": ["grown", "plain"], "grown.topic": "obstacles",
+        "plain.topic": "obstacles", "grown.inflation": 0.5,
+    }  # fmt: skip
+    told = {"obstacles": {"grown": "/obstacles", "plain": "/obstacles"}}
+    for topics in ({}, told):
+        result = replay(bag, tmp_path, parameters=parameters, topics=topics)
+        assert result.outcome is Outcome.PASSED, result.failures
+        for row in rows_of(tmp_path):
+            assert row.status is Status.SUCCESS, "both are required"
+            assert row.distance == pytest.approx(20.0 - 2.25 - 3.75 - 0.5, abs=1e-8)
+    words = "topics.obstacles: must be a mapping from source to topic for the sources grown, plain"
+    broken(bag, tmp_path, words, parameters=parameters, topics={"obstacles": "/obstacles"})
+
+
+def test_a_footprint_may_be_a_source_too(tmp_path: Path) -> None:
+    """The vehicle is in its own way then; without the footprint nothing would be known."""
+    parameters = {"obstacles.type": OUTLINE, "obstacles.topic": "footprint"}
+    bag = drive(tmp_path / "bag")
+    result = replay(bag, tmp_path, parameters=parameters, topics=FOOTPRINT)
+    assert result.outcome is Outcome.PASSED, result.failures
+    assert {row.verdict for row in rows_of(tmp_path)} == {Verdict.COLLISION}
+
+
+def test_a_topic_of_two_types_is_refused(tmp_path: Path) -> None:
+    """Of recordings put together: which messages are meant is not for the replay to guess."""
+
+    def each(road: Road, t: float) -> None:
+        road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/seen")
+        triangle = [(30.0, 1.0), (31.0, 1.0), (31.0, 2.0)]
+        road.writer.footprint(at(t), triangle, "odom", topic="/seen")
+
+    bag = drive(tmp_path / "bag", each)
+    two = {
+        "obstacle_sources": ["boxes", "outlines"], "boxes.topic": "seen",
+        "outlines.topic": "seen", "outlines.type": OUTLINE,
+    }  # fmt: skip
+    for given, sources in ((two, "boxes, outlines"), ({"obstacles.topic": "seen"}, "obstacles")):
+        words = f"/seen of {sources} has messages of {OUTLINE} and {OBSTACLE_ARRAY}: a topic must"
+        broken(bag, tmp_path, words, parameters=given, topics=FOOTPRINT)
+
+
+def test_type_that_nobody_defines_is_named(tmp_path: Path) -> None:
+    """Bags of old recorders carry no definitions: that is said at once, not at each message."""
+
+    def end(road: Road) -> None:
+        write_undefined(road.writer, "/costmap", CONVERTED, at(1.0), b"\x00\x01\x00\x00")
+
+    bag = drive(tmp_path / "bag", car_ahead, end=end)
+    given = {"obstacles.type": CONVERTED, "obstacles.topic": "costmap"}
+    broken(bag, tmp_path, f"/costmap: the bag does not define {CONVERTED}", parameters=given)
+    given = {"obstacles.type": "sensor_msgs/msg/Range"}
+    broken(bag, tmp_path, "obstacles.type: must be one of", parameters=given)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The timeline of a replay's page, and the comparison of two results on it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import NPM, browse, needs_browser, needs_npm, pressed, with_script
-from replay_pages import fact, filmed, summary_of
+from replay_pages import assert_not_scrolled, fact, filmed, summary_of
 from replays import SCENARIOS
 from write_scenarios import write
 
@@ -37,9 +35,16 @@ collision_server:
 """
 
 
+def parameter_files(folder: Path, *margins: float) -> list[str]:
+    """Write a file for each margin, with its name; return the options that name them."""
+    for margin in margins:
+        (folder / f"{margin}.yaml").write_text(PARAMETERS % margin)
+    return [word for m in margins for word in ("--params", str(folder / f"{m}.yaml"))]
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a scenario with a fault, and the page of a comparison of two margins."""
+    """The page of a scenario with a fault, and that of a comparison of two margins."""
     folder = tmp_path_factory.mktemp("timelines")
     write(folder, "street")
     (folder / "street.yaml").write_text(
@@ -50,17 +55,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         " status: STALE_OBSTACLES}\n"
     )
     run_all(read_cases(folder / "street.yaml", Config()), folder / "out", Options())
-    for margin in (0.1, 0.9):
-        (folder / f"{margin}.yaml").write_text(PARAMETERS % margin)
-    command = ["replay", str(folder / "street"), "--quiet", "--out", str(folder / "out")]
-    files = [str(folder / f"{margin}.yaml") for margin in (0.1, 0.9)]
-    assert main([*command, "--params", files[0], "--params", files[1]]) == 1
+    files = parameter_files(folder, 0.1, 0.9)
+    out = ["--quiet", "--out", str(folder / "out")]
+    assert main(["replay", str(folder / "street"), *files, *out]) == 1
     return folder / "out"
 
 
-def acted(page: Path, tmp_path: Path, script: str, fragment: str = "") -> str:
-    copy = with_script(page, tmp_path / "page.html", f"{{{script}}}")  # a block: names of its own
-    return browse(copy, fragment=fragment)
+def acted(page: Path, tmp_path: Path, *scripts: str) -> str:
+    script = "".join(scripts)
+    return browse(with_script(page, tmp_path / "page.html", f"{{{script}}}"))  # a block
 
 
 def values(dom: str) -> str:
@@ -93,8 +96,8 @@ def test_columns_hold_every_stamp() -> None:
             Report("lidar", "a", None, age=0.01 * i), Report("lidar", "b", fault, age=0.002 * i),
             Report("radar", "c", None, age=9.0),
         ]  # fmt: skip
-        row = Row(i, i, "data", Verdict.UNKNOWN if i == 1 else Verdict.FREE, Status.SUCCESS)
-        row.distance = distance
+        verdict = Verdict.UNKNOWN if i == 1 else Verdict.FREE
+        row = Row(i, i, "data", verdict, Status.SUCCESS, distance=distance)
         timeline.add(i * 0.05, row, reports)
     data = timeline.to_dict()
     assert decoded(data["t"], 1e-6) == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
@@ -135,13 +138,13 @@ def test_labels_are_in_the_order_of_their_kinds() -> None:
 
 
 def test_golden_labels_each_answer(tmp_path: Path) -> None:
-    rows = [Row(10**9 * i, 0, "data", Verdict.FREE, Status.SUCCESS, distance=1.0) for i in
-            range(5)]  # fmt: skip
+    free = Verdict.FREE, Status.SUCCESS
+    rows = [Row(10**9 * i, 0, "data", *free, distance=1.0) for i in range(5)]
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(['{"format": 1}', *(row.to_json() for row in rows)]) + "\n")
     golden = Golden(path, 1e-6)
     hit = Row(10**9, 0, "data", Verdict.COLLISION, Status.SUCCESS, distance=-1.0)
-    far = Row(3 * 10**9, 0, "data", Verdict.FREE, Status.SUCCESS, distance=2.0, nearest_id=7)
+    far = Row(3 * 10**9, 0, "data", *free, distance=2.0, nearest_id=7)
     found = [golden.add(row.time * 1e-9 - 1.0, row) for row in (hit, far)]
     golden.finish()
     assert [each.label for each in found] == ["FREE to COLLISION", "distance"]
@@ -184,9 +187,7 @@ const box = el("timeline").getBoundingClientRect(), at = (t) => xOf(t, box.width
 
 @needs_browser
 def test_time_is_zoomed_by_wheel_and_moved_by_drag(pages: Path, tmp_path: Path) -> None:
-    script = (
-        POINT
-        + """
+    script = """
     el("timeline").dispatchEvent(new WheelEvent("wheel", { deltaY: -600, clientX: box.left + at(4),
       clientY: box.top + 60 }));
     const before = document.documentElement.dataset.shown;
@@ -196,8 +197,7 @@ def test_time_is_zoomed_by_wheel_and_moved_by_drag(pages: Path, tmp_path: Path) 
     event("pointermove", to, 60, { shiftKey: true, buttons: 1 });
     event("pointerup", to, 60, {});
     """
-    )
-    dom = acted(pages / "faulty" / "index.html", tmp_path, script)
+    dom = acted(pages / "faulty" / "index.html", tmp_path, POINT, script)
     begin, end = shown(dom)
     before = re.search(r'data-before="([\d.]+) ([\d.]+)"', dom)
     assert before
@@ -209,23 +209,20 @@ def test_time_is_zoomed_by_wheel_and_moved_by_drag(pages: Path, tmp_path: Path) 
 
 @needs_browser
 def test_two_fingers_zoom(pages: Path, tmp_path: Path) -> None:
-    script = (
-        POINT
-        + """
+    script = """
     event("pointerdown", 400, 60, { pointerId: 1 });
     event("pointerdown", 500, 60, { pointerId: 2 });
     event("pointermove", 350, 60, { pointerId: 1 });
     event("pointermove", 550, 60, { pointerId: 2 });
     """
-    )
-    begin, end = shown(acted(pages / "faulty" / "index.html", tmp_path, script))
+    begin, end = shown(acted(pages / "faulty" / "index.html", tmp_path, POINT, script))
     assert end - begin == pytest.approx(4.0, rel=0.05)
 
 
 @needs_browser
 def test_values_at_the_pointer(pages: Path, tmp_path: Path) -> None:
-    script = POINT + 'event("pointermove", at(6.72), 60, {});'
-    text = values(acted(pages / "faulty" / "index.html", tmp_path, script))
+    script = 'event("pointermove", at(6.72), 60, {});'
+    text = values(acted(pages / "faulty" / "index.html", tmp_path, POINT, script))
     assert "6.650 s, stamp 126" in text
     assert "UNKNOWN, STALE_OBSTACLES, -" in text
     assert "footprint 0.000 s|" in text
@@ -234,14 +231,11 @@ def test_values_at_the_pointer(pages: Path, tmp_path: Path) -> None:
 
 @needs_browser
 def test_values_of_an_expectation(pages: Path, tmp_path: Path) -> None:
-    script = (
-        POINT
-        + """
+    script = """
     const lane = lanes.find((each) => each.row && each.row.some((one) => one.failure));
     event("pointermove", at(2), lane.y + 5, {});
     """
-    )
-    text = values(acted(pages / "faulty" / "index.html", tmp_path, script))
+    text = values(acted(pages / "faulty" / "index.html", tmp_path, POINT, script))
     assert "\u2717 false stops from 0 to 4.9 s: at most 1.00%: 4.08%" in text
 
 
@@ -291,21 +285,8 @@ def test_parameters_that_differ_are_at_the_top(pages: Path) -> None:
 @needs_browser
 @pytest.mark.parametrize("name", ["faulty", "street"])
 def test_no_width_is_scrolled_sideways(name: str, pages: Path) -> None:
-    """At 390, 1280 and 1920 px, and at 200 % zoom, which halves the width."""
-    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
-    with_script(pages / name / "index.html", pages / "narrow.html", tell)
-    widths = (390, 640, 960, 1280, 1920)
-    frames = "".join(
-        f'<iframe src="narrow.html" style="width: {wide}px; border: 0"></iframe>'
-        for wide in widths
-    )
-    collect = (
-        "onload = () => document.title = [...document.querySelectorAll('iframe')]"
-        ".map((each) => each.contentDocument.documentElement.dataset.wide).join(' ')"
-    )
-    (pages / "framed.html").write_text(f"<title></title>{frames}<script>{collect}</script>")
-    dom = browse(pages / "framed.html", "--allow-file-access-from-files")
-    assert f"<title>{' '.join(map(str, widths))}</title>" in dom
+    """At 200 % zoom, the width is half of it."""
+    assert_not_scrolled(pages / name / "index.html", [390, 640, 960, 1280, 1920])
 
 
 KEYBOARD = """
@@ -380,7 +361,6 @@ def test_picture_of_a_comparison_in_light_and_dark(pages: Path, tmp_path: Path) 
 
 @needs_browser
 def test_page_of_half_an_hour(tmp_path: Path) -> None:
-    """36 000 stamps, each with its values: below 10 MB, and it runs."""
     random = np.random.default_rng(3)
     timeline = Timeline(["lidar", "radar"])
     walk = 3.0 + np.cumsum(random.normal(0.0, 0.05, 36_000))
@@ -388,11 +368,8 @@ def test_page_of_half_an_hour(tmp_path: Path) -> None:
     for i, (distance, verdict) in enumerate(zip(walk, verdicts, strict=True)):
         row = Row(i, i, "data", verdict, Status.SUCCESS, distance=float(distance))
         old = Row(i, i, "data", Verdict.FREE, Status.SUCCESS, distance=float(distance))
-        ages = random.uniform(0.0, 0.1, 2)
-        reports = [
-            Report(name, name, None, age=float(age))
-            for name, age in zip(("lidar", "radar"), ages, strict=True)
-        ]
+        ages = zip(("lidar", "radar"), random.uniform(0.0, 0.1, 2).tolist(), strict=True)
+        reports = [Report(name, name, None, age=age) for name, age in ages]
         label = "" if verdict is Verdict.FREE else "FREE to COLLISION"
         timeline.add(i * 0.05, row, reports, Comparison(old, label))
     data = timeline.to_dict()
@@ -435,36 +412,32 @@ def test_axe_finds_nothing_serious(name: str, scheme: str, pages: Path, tmp_path
 
 def test_two_parameter_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """0: the answers are equal. 1: they differ. The second file has the reports of the case."""
-    bag = write(tmp_path, "approach")
-    for name, margin in (("a", 0.1), ("b", 0.9), ("same", 0.1)):
-        (tmp_path / f"{name}.yaml").write_text(PARAMETERS % margin)
-    out = tmp_path / "out"
+    bag, out = write(tmp_path, "approach"), tmp_path / "out"
 
-    def compare(*names: str, more: tuple[str, ...] = ()) -> int:
-        files = [each for name in names for each in ("--params", str(tmp_path / f"{name}.yaml"))]
+    def compare(*margins: float, more: tuple[str, ...] = ()) -> int:
+        files = parameter_files(tmp_path, *margins)
         return main(["replay", str(bag), *files, "--no-page", "--out", str(out), *more])
 
-    assert compare("a", "same") == 0
-    assert compare("a", "b") == 1
+    assert compare(0.1, 0.1) == 0
+    assert compare(0.1, 0.9) == 1
     summary = json.loads((out / "approach" / "summary.json").read_text())
     assert summary["golden"]["parameters"] == [["safety_margin", 0.1, 0.9]]
-    assert summary["golden"]["names"] == ["a.yaml", "b.yaml"]
+    assert summary["golden"]["names"] == ["0.1.yaml", "0.9.yaml"]
     assert summary["golden"]["verdicts"]["FREE to MARGIN"]["count"] > 0
     assert summary["parameters"]["safety_margin"] == 0.9
     assert (out / "first" / "approach" / "results.jsonl").is_file()
     capsys.readouterr()
-    assert compare("a", "b", "same") == 2
+    assert compare(0.1, 0.9, 0.2) == 2
     assert "--params: at most two files" in capsys.readouterr().err
-    assert compare("a", "b", more=("--golden", str(out))) == 2
+    assert compare(0.1, 0.9, more=("--golden", str(out))) == 2
     assert "must be given once with --golden" in capsys.readouterr().err
-    assert compare("a", "nowhere") == 2
+    assert compare(0.1, more=("--params", str(tmp_path / "nowhere.yaml"))) == 2
 
 
 def test_first_is_the_name_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path, "approach")
     (tmp_path / "s.yaml").write_text("name: first\nbag: approach\n")
-    (tmp_path / "a.yaml").write_text(PARAMETERS % 0.1)
-    files = ["--params", str(tmp_path / "a.yaml")] * 2
+    files = parameter_files(tmp_path, 0.1, 0.1)
     assert main(["replay", str(tmp_path / "s.yaml"), *files, "--out", str(tmp_path / "o")]) == 2
     assert "no case can have the name 'first'" in capsys.readouterr().err
 
@@ -475,10 +448,7 @@ def test_expectations_are_those_of_the_second_file(tmp_path: Path) -> None:
     cases = SCENARIOS / "scenarios.yaml"
     text = cases.read_text().split("---")[0].replace("parameters: {safety_margin: 1.0}\n", "")
     (tmp_path / "s.yaml").write_text(text)
-    for name, margin in (("a", 0.1), ("b", 1.0)):
-        (tmp_path / f"{name}.yaml").write_text(PARAMETERS % margin)
-    files = ["--params", str(tmp_path / "a.yaml"), "--params", str(tmp_path / "b.yaml")]
-    out = tmp_path / "out"
+    out, files = tmp_path / "out", parameter_files(tmp_path, 0.1, 1.0)
     command = ["replay", str(tmp_path / "s.yaml"), *files, "--no-page", "--out", str(out)]
     assert main(command) == 1
     first = json.loads((out / "first" / "approach" / "summary.json").read_text())

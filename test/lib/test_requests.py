@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that wait for a transform, without ROS: each gets one reply."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,12 +27,10 @@ class Waiting:
         self.replies: list[tuple[str, Status]] = []
         self.later: list[Callable[[], None]] = []
         self.timers: list[Callable[[], None]] = []
-        config = Config(
-            robot_radius=1.0, transform_wait=0.5, sources=(SourceConfig("lidar", required=False),)
-        )
-        self.node = Node(
-            config, 1, lambda true: true, 10 * S, self.do_later, lambda: None, lambda *_: None
-        )
+        sources = (SourceConfig("lidar", required=False),)
+        config = Config(robot_radius=1.0, transform_wait=0.5, sources=sources)
+        done = self.do_later, lambda: None, lambda *_: None
+        self.node = Node(config, 1, lambda true: true, 10 * S, *done)
         self.node.server.activate()
         for frame in ("cam", "map"):
             self.insert(frame, 9 * S)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/safety.md and the tests agree: no requirement without a test, no claim without its test."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -15,7 +13,6 @@ ROW = re.compile(r"\| ([A-Z]-\d+) \| (.+) \| (.*) \|")
 
 
 def claimed() -> dict[str, set[str]]:
-    """The tests of each requirement, as the document names them."""
     rows = [ROW.fullmatch(line) for line in (ROOT / "docs/safety.md").read_text().splitlines()]
     found = {row[1]: set(re.findall(r"`([^`]+::[^`]+)`", row[3])) for row in rows if row}
     assert len(found) == sum(row is not None for row in rows), "an identifier is there twice"
@@ -23,7 +20,6 @@ def claimed() -> dict[str, set[str]]:
 
 
 def marked() -> dict[str, set[str]]:
-    """The tests of each requirement, as their marks name it."""
     found: dict[str, set[str]] = {}
     for path in (ROOT / "test").rglob("test_*.py"):
         for node in ast.parse(path.read_text()).body:
@@ -56,7 +52,6 @@ def test_the_tests_of_known_defects_exist() -> None:
 
 
 def kernel_cases() -> set[str]:
-    """The GoogleTest cases, as the document names them."""
     return {
         f"{path.name}: {case[1]}.{case[2]}"
         for path in (ROOT / "src_cpp/test").glob("*_test.cpp")
@@ -65,7 +60,6 @@ def kernel_cases() -> set[str]:
 
 
 def python_cases() -> set[str]:
-    """The tests of pytest, as the document names them."""
     return {
         f"{path.relative_to(ROOT).as_posix()}::{name}"
         for path in (ROOT / "test").rglob("test_*.py")

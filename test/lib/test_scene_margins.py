@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Margins of obstacles and their growth with time, against shapely's distances."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
+from samples import outlines
 
 from gjk_collision import InputError, Scene, Shape
 from gjk_collision.scene import Mode
@@ -29,14 +28,6 @@ CAR_CORE = np.array([(2.0, 1.0), (-2.0, 1.0), (-2.0, -1.0), (2.0, -1.0)])
 Floats = NDArray[np.float64]
 
 
-def cores(points: Floats, poses: Floats) -> NDArray[np.object_]:
-    """Return the polygon through points (n, 2) at each of the poses (..., 3)."""
-    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
-    x, y = points[:, 0], points[:, 1]
-    turned = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
-    return np.asarray(shapely.polygons(turned + poses[..., None, :2]))
-
-
 @dataclass
 class World:
     """Obstacles with margins, and shapely's answers about them."""
@@ -50,7 +41,7 @@ class World:
     rates: Floats
 
     @classmethod
-    def random(cls, rng: np.random.Generator, count: int, spread: float) -> World:
+    def random(cls, rng: np.random.Generator, count: int, spread: float) -> "World":
         hulls = [shapely.MultiPoint(rng.normal(size=(6, 2))).convex_hull for _ in range(count)]
         moves = rng.random((count, 1)) < rng.choice([0.0, 0.5, 1.0])
         return cls(
@@ -73,13 +64,13 @@ class World:
 
     def distances(self, car: Floats, times: Floats | None) -> Floats:
         """Return the distance of each obstacle (n, ...) to the car at poses (..., 3)."""
-        bodies = cores(CAR_CORE, car)
+        bodies = outlines(CAR_CORE, car)
         found = []
         for i, ring in enumerate(self.rings):
             at = self.poses[i]
             if times is not None:
                 at = at + (times - self.stamps[i])[..., None] * self.velocities[i]
-            other = cores(ring, np.broadcast_to(at, car.shape))
+            other = outlines(ring, np.broadcast_to(at, car.shape))
             found.append(shapely.distance(bodies, other) - 0.2 - self.radii[i])
         return np.array(found)
 
@@ -133,9 +124,8 @@ def test_against_shapely() -> None:
                 assert scene.is_free(CAR, tuple(poses[n]), time=at, margin=margin) == (
                     first is not None and first.verdicts[n] == Verdict.FREE
                 )
-                near, without_near = (
-                    each.nearest(CAR, tuple(poses[n]), k=3, time=at) for each in (scene, plain)
-                )
+                asked = CAR, tuple(poses[n]), 3
+                near, without_near = (each.nearest(*asked, time=at) for each in (scene, plain))
                 np.testing.assert_array_equal(near.ids, without_near.ids)
                 np.testing.assert_array_equal(near.distances, without_near.distances)
     assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
@@ -212,9 +202,8 @@ def test_all_modes_agree_at_the_border(timed: bool) -> None:
             world.margins = own * rng.uniform(0.0, 1.0, 5)
             world.rates = (own - world.margins) / (3.0 - world.stamps)
         scene = world.scene()
-        verdicts = {
-            int(scene.check(CAR, pose, time, margin=margin, mode=mode).verdict) for mode in MODES
-        }
+        given = {"margin": margin}
+        verdicts = {int(scene.check(CAR, pose, time, mode=m, **given).verdict) for m in MODES}
         assert len(verdicts) == 1
         seen |= verdicts
     assert {Verdict.FREE, Verdict.MARGIN} <= seen
@@ -233,12 +222,9 @@ def test_the_edge_belongs_to_the_margin() -> None:
             assert scene.check(vehicle, (0.0, 0.0, 0.0), mode=mode).verdict == verdict
     still = {"velocities": [(0.0, 0.0, 0.0)], "stamps": [5.0]}
     scene = one(vehicle, margins=[1.0], margin_rates=[0.5], **still)
-    for time, verdict in (
-        (0.0, Verdict.FREE),  # before the stamp, the margin does not shrink
-        (14.9, Verdict.FREE),
-        (15.1, Verdict.MARGIN),
-        (1e6, Verdict.MARGIN),  # a still obstacle is known forever
-    ):
+    # Before the stamp, the margin does not shrink; a still obstacle is known forever.
+    known = {0.0: Verdict.FREE, 14.9: Verdict.FREE, 15.1: Verdict.MARGIN, 1e6: Verdict.MARGIN}
+    for time, verdict in known.items():
         for mode in MODES:
             found = scene.check(vehicle, (0.0, 0.0, 0.0), time, mode=mode)
             assert (time, found.verdict) == (time, verdict)
@@ -300,10 +286,8 @@ def test_updated_keeps_margins() -> None:
                     values = getattr(world, own).copy()
                     values[changed] = given[name]
                     setattr(after, own, values)
-            found, expected = (
-                world.scene().updated(changed, moved, **motion, **given),
-                after.scene(),
-            )
+            found = world.scene().updated(changed, moved, **motion, **given)
+            expected = after.scene()
             for times in (None, np.linspace(1.0, 4.9, 300)):
                 for mode in MODES:
                     np.testing.assert_array_equal(
@@ -334,11 +318,7 @@ def test_bad_margins_are_named(name: str) -> None:
         ([0.0, -1.0], Status.INVALID_INPUT, f"{name}[1]: must not be negative (got -1)"),
         ([np.nan, 0.0], Status.NON_FINITE, f"{name}[0]: must be finite (got nan)"),
         ([0.0, np.inf], Status.NON_FINITE, f"{name}[1]: must be finite (got inf)"),
-        (
-            [0.0, 2e15],
-            Status.COORD_RANGE,
-            f"{name}[1]: must not exceed 1e15 {unit} (got ",
-        ),
+        ([0.0, 2e15], Status.COORD_RANGE, f"{name}[1]: must not exceed 1e15 {unit} (got "),
         ([0.0], Status.ARRAY_MISMATCH, f"{name}: must "),
         ("ab", Status.INVALID_INPUT, f"{name}: must"),
     ]
@@ -361,14 +341,8 @@ def test_poses_that_share_a_time_have_the_answers_of_each_alone() -> None:
     """The obstacles are placed once for a time that many poses share."""
     rng = np.random.default_rng(29)
     world = World.random(rng, 40, 15.0)
-    scene = Scene(
-        [Shape.polygon(ring) for ring in world.rings],
-        world.poses,
-        velocities=world.velocities,
-        margins=rng.choice([0.0, 0.5, 3.0], 40),
-        margin_rates=rng.choice([0.0, 0.2, 1.0], 40),
-        horizon=HORIZON,
-    )
+    world.margins, world.rates = rng.choice([0.0, 0.5, 3.0], 40), rng.choice([0.0, 0.2, 1.0], 40)
+    scene = world.scene()
     poses = rng.normal(size=(300, 4, 3)) * [15, 15, 3]
     times = np.array([0.0, 1.0, 2.5, 5.0])
     for mode in MODES:

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rays among many obstacles, against shapely and against rational arithmetic."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any
@@ -68,10 +66,8 @@ def test_hits_are_those_of_rational_arithmetic() -> None:
         rational = [[exact(v) for v in outline] for outline in outlines]
         for i, way in enumerate(ways):
             entries = [first_hit(exact(origin), exact(way), outline) for outline in rational]
-            lengths = [
-                math.inf if entry is None else float(entry) * math.hypot(*way) for entry in entries
-            ]
-            truth = min(lengths)
+            met = [float(entry) * math.hypot(*way) for entry in entries if entry is not None]
+            truth = min(met, default=math.inf)
             case = (seed, i, origin.tolist(), way.tolist())
             assert found.statuses[i] == Status.SUCCESS, case
             if found.verdicts[i] == Verdict.FREE:
@@ -88,7 +84,6 @@ def test_hits_are_those_of_rational_arithmetic() -> None:
 
 
 def test_distances_are_those_of_shapely() -> None:
-    """All kinds of obstacles at poses, and rays that start in one."""
     rng = np.random.default_rng(FIRST_SEED)
     shapes, poses, truths = [], [], []
     for k in range(300):
@@ -97,9 +92,8 @@ def test_distances_are_those_of_shapely() -> None:
         points = rng.uniform(-1, 1, (1 + k % 6, 2))
         shapes.append(Shape.hull(points, radius))
         poses.append(pose)
-        turn = np.array(
-            [[math.cos(pose[2]), -math.sin(pose[2])], [math.sin(pose[2]), math.cos(pose[2])]]
-        )
+        cos, sin = math.cos(pose[2]), math.sin(pose[2])
+        turn = np.array([[cos, -sin], [sin, cos]])
         placed = shapely.MultiPoint(points @ turn.T + pose[:2]).convex_hull
         truths.append(placed.buffer(radius, quad_segs=64) if radius else placed)
     scene = Scene(shapes, poses, ids=np.arange(300) + 7)
@@ -120,14 +114,9 @@ def test_distances_are_those_of_shapely() -> None:
         ends = origin + directions[hit] * found.distances[hit][:, None]
         touched = [truths[i] for i in found.ids[hit] - 7]
         assert max(shapely.distance(shapely.points(ends), touched)) < 1e-4
-    inside = scene.ray_cast(tuple(poses[5][:2] + 0.0), directions[:3])
-    assert (
-        Scene(shapes[5:6], poses[5:6])
-        .ray_cast(np.mean(truths[5].exterior.coords, axis=0), directions)
-        .distances.tolist()
-        == [0.0] * 360
-    )
-    assert inside.distances.shape == (3,)
+    inside = np.mean(truths[5].exterior.coords, axis=0)
+    found = Scene(shapes[5:6], poses[5:6]).ray_cast(inside, directions)
+    assert found.distances.tolist() == [0.0] * 360
 
 
 def test_shapes_threads_and_limits() -> None:
@@ -170,9 +159,8 @@ def test_bad_arguments_are_refused(
     given: dict[str, Any] = {"origin": (0.0, 0.0), "directions": [(1.0, 0.0)]}
     with pytest.raises(InputError) as caught:
         Scene([Shape.box(1.0, 1.0)]).ray_cast(**(given | changed))
-    assert (caught.value.status, caught.value.argument, caught.value.index) == (
-        status, argument, index
-    )  # fmt: skip
+    error = caught.value
+    assert (error.status, error.argument, error.index) == (status, argument, index)
 
 
 @pytest.mark.parametrize("length", [5e-324, 1e-322, 1e-310, 1e-160, 1.0, 1e15])

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scene leaves out does not matter: its answers are those of all pairs, one by one."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -66,7 +64,6 @@ def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) 
 def test_updated_is_rebuilt(
     seed: int, count: int, share: float, far: bool, reshaped: bool
 ) -> None:
-    """A few obstacles or all of them, a little or across the scene, twice in a row."""
     area = traffic(seed, count)
     rng, ego = area.rng, EGOS["car"]
     shapes, poses = list(area.shapes), area.poses.copy()

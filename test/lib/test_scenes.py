@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every frame of recorded and simulated traffic: by pairs, and by one query of a scene."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

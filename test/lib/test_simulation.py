@@ -6,8 +6,6 @@ Each seed is a test of its own. ``./dev simulate --seed N`` shows a short histor
 failure.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every status is said where it is meant, and beside each but SUCCESS nothing is FREE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from worlds import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
 
 from gjk_collision import _core
@@ -22,7 +21,8 @@ from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer, answer_of, unknown
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.frames import FrameError
+from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
@@ -30,8 +30,8 @@ from gjk_collision.verdict import Status, Verdict
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def answered(world: World, time: Time, pose: Pose = FAR) -> Answer:
-    return questions.collide(world.snapshot(**time.both), pose)
+def answered(world: World, time: Time) -> Answer:
+    return questions.collide(world.snapshot(**time.both), FAR)
 
 
 def refused(ask: Callable[[], Any]) -> Answer:
@@ -48,10 +48,7 @@ def batch(poses: Any, **changes: Any) -> Answer:
 
 
 def one_bad(policy: str = "decompose", **fields: Any) -> Answer:
-    time = Time()
-    world = World(Config(footprint=CAR, concave_policy=policy))
-    world.receive_obstacles("obstacles", replace(boxes((0.0, 0.0)), **fields), **time.both)
-    return answered(world, time)
+    return received(replace(boxes((0.0, 0.0)), **fields), policy=policy)
 
 
 def after(seconds: float, **changes: Any) -> Answer:
@@ -63,19 +60,15 @@ def after(seconds: float, **changes: Any) -> Answer:
     return answered(world, time)
 
 
-def placed(tree: Tree | None, frame: str) -> Answer:
+def received(data: Obstacles, tree: Tree | None = None, policy: str = "decompose") -> Answer:
     time = Time()
-    world = World(Config(footprint=CAR), tree)
-    world.receive_obstacles("obstacles", boxes((0.0, 0.0), frame=frame), **time.both)
-    return answered(world, time)
-
-
-def stamped(ahead: float) -> Answer:
-    time = Time()
-    world = World(Config(footprint=CAR))
-    data = boxes((0.0, 0.0), stamp=time.now + round(ahead * S))
+    world = World(Config(footprint=CAR, concave_policy=policy), tree)
     world.receive_obstacles("obstacles", data, **time.both)
     return answered(world, time)
+
+
+def placed(tree: Tree | None, frame: str) -> Answer:
+    return received(boxes((0.0, 0.0), frame=frame), tree)
 
 
 def jumped() -> Answer:
@@ -109,19 +102,21 @@ def given_up() -> Answer:
     return Answer(found.verdict, found.status)
 
 
+def outline(xy: NDArray[np.float64]) -> dict[str, Any]:
+    return {"kinds": np.array([1]), "offsets": np.array([0, len(xy) // 2]), "xy": xy}
+
+
 STAR = np.array([0, 3, 1, 1, 3, 0, 1, -1, 0, -3, -1, -1, -3, 0, -1, 1], dtype=np.float64)
+INACTIVE = empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, ""), 0)
+LASTING = SourceConfig("obstacles", timeout=60.0)
 CASES: dict[Status, Callable[[], Answer]] = {
     Status.SUCCESS: lambda: after(0.0),
-    Status.NOT_ACTIVE: lambda: questions.collide(
-        empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, ""), 0), FAR
-    ),
+    Status.NOT_ACTIVE: lambda: questions.collide(INACTIVE, FAR),
     Status.NO_FOOTPRINT: lambda: answered(known(Time(), (0.0, 0.0), footprint=()), Time()),
-    Status.STALE_FOOTPRINT: lambda: after(
-        2.0, footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),)
-    ),
+    Status.STALE_FOOTPRINT: lambda: after(2.0, footprint=(), sources=(LASTING,)),
     Status.NO_OBSTACLES: lambda: answered(World(Config(footprint=CAR)), Time()),
     Status.STALE_OBSTACLES: lambda: after(0.6),
-    Status.FUTURE_STAMP: lambda: stamped(1.0),
+    Status.FUTURE_STAMP: lambda: received(boxes((0.0, 0.0), stamp=T0 + S)),
     Status.TF_UNAVAILABLE: lambda: placed(None, "map"),
     Status.TF_EXTRAPOLATION: lambda: placed(Tree({}), "lidar"),
     Status.UNKNOWN_FRAME: lambda: placed(None, ""),
@@ -130,12 +125,8 @@ CASES: dict[Status, Callable[[], Answer]] = {
     Status.INVALID_INPUT: lambda: one_bad(radius=np.array([-1.0])),
     Status.NON_FINITE: lambda: batch([0.0, nan, 0.0]),
     Status.TOO_FEW_POINTS: lambda: one_bad(offsets=np.array([0, 0]), xy=np.empty(0)),
-    Status.DEGENERATE: lambda: one_bad(
-        kinds=np.array([1]), offsets=np.array([0, 3]), xy=np.array([0.0, 0, 1, 0, 2, 0])
-    ),
-    Status.CONCAVE_REJECTED: lambda: one_bad(
-        "reject", kinds=np.array([1]), offsets=np.array([0, 8]), xy=STAR
-    ),
+    Status.DEGENERATE: lambda: one_bad(**outline(np.array([0.0, 0, 1, 0, 2, 0]))),
+    Status.CONCAVE_REJECTED: lambda: one_bad("reject", **outline(STAR)),
     Status.COORD_RANGE: lambda: one_bad(xy=np.array([*CAR[:7], 1e300])),
     Status.ARRAY_MISMATCH: lambda: batch([0.0, 0.0]),
     Status.LIMIT_EXCEEDED: lambda: batch([0.0] * 6, max_poses=1),

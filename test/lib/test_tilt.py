@@ -25,6 +25,7 @@ from gjk_collision.verdict import Status, Verdict
 NS = 1_000_000_000
 NOW = 100 * NS
 STAMP = Message(sec=100, nanosec=0)
+HEADER = Message(frame_id="sensor", stamp=STAMP)
 BOXES, DETECTIONS = "vision_msgs/msg/BoundingBox3DArray", "vision_msgs/msg/Detection3DArray"
 AUTOWARE = "autoware_perception_msgs/msg/DetectedObjects"
 
@@ -39,7 +40,6 @@ def tilt_of(angle: float, direction: float, yaw: float) -> Quaternion:
 
 
 def rotated(q: Quaternion, points: Any) -> Any:
-    """The points (n, 3) after a rotation, by its matrix."""
     x, y, z, w = q
     matrix = np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -70,7 +70,7 @@ def verdict(world: World, x: float, y: float) -> Any:
 def scan(ranges: Any) -> Any:
     count = len(ranges)
     return Message(
-        header=Message(frame_id="sensor", stamp=STAMP), angle_min=-pi,
+        header=HEADER, angle_min=-pi,
         angle_increment=2 * pi / count, angle_max=-pi + (count - 1) * 2 * pi / count,
         range_min=0.1, range_max=100.0, ranges=np.asarray(ranges, np.float32),
     )  # fmt: skip
@@ -78,24 +78,26 @@ def scan(ranges: Any) -> Any:
 
 def cloud(points: Any) -> Any:
     data = np.asarray(points, np.float64)
-    fields = [
-        Message(name=name, offset=8 * k, datatype=8, count=1) for k, name in enumerate("xyz")
-    ]
+    offsets = {"x": 0, "y": 8, "z": 16}
+    fields = [Message(name=name, offset=k, datatype=8, count=1) for name, k in offsets.items()]
     return Message(
-        header=Message(frame_id="sensor", stamp=STAMP), height=1, width=len(data), point_step=24,
+        header=HEADER, height=1, width=len(data), point_step=24,
         row_step=24 * len(data), is_bigendian=False, is_dense=True, fields=fields,
         data=np.frombuffer(data.tobytes(), np.uint8),
     )  # fmt: skip
+
+
+def posed(x: float, y: float, q: Quaternion) -> Any:
+    orientation = Message(**dict(zip("xyzw", q, strict=True)))
+    return Message(position=Message(x=x, y=y, z=0.0), orientation=orientation)
 
 
 def one_cell(origin: Quaternion = (0.0, 0.0, 0.0, 1.0)) -> Any:
     """A grid of 40 m with one occupied cell of 0.1 m in its far corner."""
     cells = np.zeros((400, 400), np.int8)
     cells[399, 399] = 100
-    x, y, z, w = origin
-    pose = Message(position=Message(x=0.0, y=0.0, z=0.0), orientation=Message(x=x, y=y, z=z, w=w))
-    info = Message(width=400, height=400, resolution=0.1, origin=pose)
-    return Message(header=Message(frame_id="sensor", stamp=STAMP), info=info, data=cells.ravel())
+    info = Message(width=400, height=400, resolution=0.1, origin=posed(0.0, 0.0, origin))
+    return Message(header=HEADER, info=info, data=cells.ravel())
 
 
 def some_tilt(rng: np.random.Generator, limit: float) -> Quaternion:
@@ -122,15 +124,11 @@ def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
             points, message = np.array([[39.95, 39.95, 0.0], [40.0, 40.0, 0.0]]), one_cell()
         else:
             points = np.c_[rng.uniform(-40, 40, (6, 2)), np.zeros(6)]
-            message = Obstacles(
+            data = Obstacles(
                 frame="sensor", stamp=NOW, ids=np.arange(6), offsets=np.arange(7),
                 xy=np.ascontiguousarray(points[:, :2]).ravel(),
             )  # fmt: skip
-            message = Message(
-                header=Message(frame_id="sensor", stamp=STAMP), source="", sequence=0,
-                **{name: getattr(message, name) for name in ("ids", "kinds", "offsets", "xy",
-                   "radius", "poses", "velocities", "path_offsets", "path_times", "path_poses")},
-            )  # fmt: skip
+            message = Message(**{**vars(data), "header": HEADER})
         world = world_of(kind, message, q, at)
         for x, y, _ in rotated(q, points) + at:
             found = verdict(world, float(x), float(y))
@@ -152,15 +150,13 @@ def test_readings_in_a_frame_that_is_tilted_too_much_are_refused(
     kind: str, message: Any, static: bool
 ) -> None:
     for angle, is_used in ((1.99, True), (2.01, False), (10.0, False), (19.9, False)):
-        world = world_of(
-            kind, message, tilt_of(radians(angle), 1.0, 0.5), (0, 0, 0), static=static
-        )
+        q = tilt_of(radians(angle), 1.0, 0.5)
+        world = world_of(kind, message, q, (0, 0, 0), static=static)
         found = verdict(world, 500.0, 0.0)
         assert found.is_free == is_used
         if not is_used:
             assert found.status is Status.TF_UNAVAILABLE
-            assert "tilted by" in found.message
-            assert "limit 2" in found.message
+            assert "tilted by" in found.message and "limit 2" in found.message
 
 
 def test_origin_of_a_grid_must_be_level() -> None:
@@ -183,11 +179,7 @@ def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
         size = (1.0, 1.0, 3.0) if run == 0 else rng.uniform(0.2, 4.0, 3)
         q = tilt_of(radians(19.99), 0.0, 0.0) if run == 0 else some_tilt(rng, 19.99)
         place = rng.uniform(-20, 20, 2)
-        x, y, z, w = q
-        pose = Message(
-            position=Message(x=place[0], y=place[1], z=0.0),
-            orientation=Message(x=x, y=y, z=z, w=w),
-        )
+        pose = posed(*place, q)
         dimensions = Message(**dict(zip("xyz", map(float, size), strict=True)))
         header = Message(frame_id="odom", stamp=STAMP)
         box = Message(center=pose, size=dimensions)
@@ -196,10 +188,8 @@ def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
         elif kind == DETECTIONS:
             message = Message(header=header, detections=[Message(header=header, bbox=box)])
         else:
-            motion = Message(
-                has_twist=False, orientation_availability=2,
-                pose_with_covariance=Message(pose=pose),
-            )  # fmt: skip
+            motion = Message(has_twist=False, orientation_availability=2)
+            motion.pose_with_covariance = Message(pose=pose)
             shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
             message = Message(header=header, objects=[Message(kinematics=motion, shape=shape)])
         world = world_of(kind, message, (0.0, 0.0, 0.0, 1.0), (0, 0, 0))

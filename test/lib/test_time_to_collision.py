@@ -6,8 +6,6 @@ The samples integrate the twists in small steps of the midpoint rule, which shar
 the kernel.
 """
 
-from __future__ import annotations
-
 import os
 
 import numpy as np
@@ -53,12 +51,8 @@ def test_twists_against_dense_samples() -> None:
         others = [convex(rng) + rng.normal(size=2) for _ in range(count)]
         placed = rng.normal(size=(count, 3)) * [10, 10, 3]
         world = rng.normal(size=(count, 3)) * rng.choice([0, 1, 4], (count, 1)) * [1, 1, 0.5]
-        scene = Scene(
-            [Shape.polygon(o) for o in others],
-            placed,
-            velocities=world,
-            stamps=np.full(count, stamp),
-        )
+        shapes, stamps = [Shape.polygon(o) for o in others], np.full(count, stamp)
+        scene = Scene(shapes, placed, velocities=world, stamps=stamps)
         poses = rng.normal(size=(group, 3)) * [8, 8, 3]
         twists = rng.normal(size=(group, 3)) * rng.choice([0, 1, 5], (group, 1)) * [1, 0.3, 0.4]
         found = scene.time_to_collision(
@@ -71,13 +65,8 @@ def test_twists_against_dense_samples() -> None:
         for outline, begin, velocity in zip(others, placed, world, strict=True):
             at = begin + (now - stamp) * velocity
             cos, sin = np.cos(at[2]), np.sin(at[2])
-            own = np.array(
-                [
-                    cos * velocity[0] + sin * velocity[1],
-                    cos * velocity[1] - sin * velocity[0],
-                    velocity[2],
-                ]
-            )
+            vx, vy, wz = velocity
+            own = np.array([cos * vx + sin * vy, cos * vy - sin * vx, wz])
             ways = np.broadcast_to(integrate(at, own), there.shape)
             gaps = shapely.distance(outlines(ego, there), outlines(outline, ways))
             least = np.minimum(least, gaps)
@@ -87,9 +76,7 @@ def test_twists_against_dense_samples() -> None:
         touches = least <= 0.0
         first = np.where(touches.any(axis=1), touches.argmax(axis=1), STEPS + 1) * HORIZON / STEPS
         is_hit = found.verdicts == Verdict.COLLISION
-        certain = np.array(
-            [(row <= -accuracy).any() or (row[1:-1] == 0).sum() > 2 for row in least]
-        )
+        certain = (least <= -accuracy).any(axis=1) | ((least[:, 1:-1] == 0).sum(axis=1) > 2)
         assert set(found.verdicts) <= {Verdict.COLLISION, Verdict.FREE}
         assert is_hit[certain].all(), "falsely free"
         assert (np.isinf(found.times) == ~is_hit).all()
@@ -163,9 +150,8 @@ def test_unknown_motion_is_unknown(scene: Scene, time: float) -> None:
 def test_velocity_of_a_path() -> None:
     """At its last time, an obstacle keeps the velocity with which it came."""
     for time, expected in ((0.0, 27.0), (0.5, 26.5), (1.0, 26.0)):
-        found = Scene([CAR], [(31, 0, 0)], paths=[([1.0], [(30, 0, 0)])]).time_to_collision(
-            CAR, (0, 0, 0), (0, 0, 0), time, horizon=50.0
-        )
+        scene = Scene([CAR], [(31, 0, 0)], paths=[([1.0], [(30, 0, 0)])])
+        found = scene.time_to_collision(CAR, (0, 0, 0), (0, 0, 0), time, horizon=50.0)
         assert found.times == pytest.approx(expected, abs=0.01)
 
 
@@ -174,14 +160,12 @@ def test_velocity_of_a_path() -> None:
 def test_near_a_change_of_velocity_every_possible_one_counts(time: float) -> None:
     """The obstacle stands until 1 s; the error of the times is 0.01 s."""
     circle = Shape.circle(1.0)
-    path = ([1.0, 11.0], [(30, 0, 0), (-70, 0, 0)])
-    scene = Scene([circle], [(30, 0, 0)], paths=[path], time_error=0.01, horizon=20.0)
-    found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), time, tolerance=2.0)
-    assert found.times <= 2.8
-    path = ([1.0, 11.0], [(20, 0, 0), (20, 0, 0)])  # comes at 10 m/s, and then stands
-    scene = Scene([circle], [(30, 0, 0)], paths=[path], time_error=0.01, horizon=20.0)
-    found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), time, tolerance=2.0)
-    assert found.times <= 2.0
+    # It goes at 10 m/s after 1 s; or it comes so, and then stands.
+    for ends, latest in (([(30, 0, 0), (-70, 0, 0)], 2.8), ([(20, 0, 0)] * 2, 2.0)):
+        path = [1.0, 11.0], ends
+        scene = Scene([circle], [(30, 0, 0)], paths=[path], time_error=0.01, horizon=20.0)
+        found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), time, tolerance=2.0)
+        assert found.times <= latest
     before = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), 1.5)
     assert before.times == np.inf
 
@@ -206,12 +190,8 @@ def test_the_error_of_a_rate_of_turn_counts() -> None:
 def test_an_obstacle_of_unknown_motion() -> None:
     circle = Shape.circle(1.0)
     for x, verdict, number in ((1.5, Verdict.COLLISION, 7), (10.0, Verdict.UNKNOWN, 8)):
-        scene = Scene(
-            [circle] * 2,
-            [(x, 0, 0), (1000, 500, 0)],
-            ids=[7, 8],
-            velocities=[(-1, 0, 0), (np.nan,) * 3],
-        )
+        places, velocities = [(x, 0, 0), (1000, 500, 0)], [(-1, 0, 0), (np.nan,) * 3]
+        scene = Scene([circle] * 2, places, ids=[7, 8], velocities=velocities)
         found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), 0.0)
         assert (found.verdicts, found.ids) == (verdict, number)
 

@@ -6,8 +6,6 @@ The oracle is rational: a quaternion of doubles is a rotation with a rational si
 if its length is not 1.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import cos, inf, nextafter, pi, sin
@@ -68,11 +66,9 @@ def box(rng: random.Random) -> tuple[str, Any, list[Point]]:
     length, width = rng.uniform(0.1, 5.0), rng.uniform(0.1, 2.0)
     zero = Message(x=0.0, y=0.0, z=0.0)
     kinematics = Message(
-        pose_with_covariance=Message(pose=pose),
-        orientation_availability=rng.choice((1, 2)),
-        twist_with_covariance=Message(twist=Message(linear=zero, angular=zero)),
-        has_twist=False,
-    )
+        pose_with_covariance=Message(pose=pose), orientation_availability=rng.choice((1, 2)),
+        twist_with_covariance=Message(twist=Message(linear=zero, angular=zero)), has_twist=False,
+    )  # fmt: skip
     shape = Message(type=0, dimensions=Message(x=length, y=width, z=1.0))
     message = Message(header=HEADER, objects=[Message(kinematics=kinematics, shape=shape)])
     half = Fraction(length) / 2, Fraction(width) / 2

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of a trace: one for each step, from two shapes or from a bag and a stamp."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import browse, needs_browser
+from browser import browse, needs_browser, pressed, with_script
 from write_scenarios import write
 
 from gjk_collision import Shape, trace
@@ -22,13 +20,13 @@ from gjk_collision.report.trace import _is_flat, _zone, trace_page, trace_svg
 
 HERE = (0.0, 0.0, 0.0)
 HOUSE = [[0, 0], [2, 0], [2.5, 1.2], [1, 2.2], [-0.4, 1.2]]
+ELL = [[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]]
 KITE = [[3.4, 0.8], [4.6, 0.2], [5.2, 1.8], [4.0, 2.6]]
 
 
 def texts(svg: str) -> list[str]:
-    return [
-        each.text or "" for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
-    ]
+    found = ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    return [each.text or "" for each in found]
 
 
 def test_a_picture_for_each_step() -> None:
@@ -51,11 +49,7 @@ def test_a_picture_for_each_step() -> None:
         (Shape.polygon(HOUSE), Shape.polygon(HOUSE), (0.0, 0.0, 0.0)),
         (Shape.segment((0.0, 0.0), (1.0, 0.0)), Shape.segment((0.0, 0.0), (1.0, 0.0)), (3, 0, 0)),
         (Shape.polygon(HOUSE), Shape.box(1.0, 1.0), (691_234.5, 5_334_567.25, 1.0)),
-        (
-            Shape.concave([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]]),
-            Shape.box(1, 1),
-            (3, 3, 0),
-        ),
+        (Shape.concave(ELL), Shape.box(1, 1), (3, 3, 0)),
     ],
 )
 def test_whatever_the_shapes(a: Shape, b: Shape, pose_b: tuple[float, float, float]) -> None:
@@ -224,10 +218,8 @@ def test_command_with_a_bag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_page_steps_by_keyboard(tmp_path: Path) -> None:
     a, b = Shape.polygon(HOUSE), Shape.polygon(KITE)
     page = trace_page(trace(a, b), a, b, HERE, HERE, "pair")
-    press = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));"
-    (tmp_path / "page.html").write_text(
-        page.replace("</body>", f"<script>{press * 2}</script></body>"), encoding="utf-8"
-    )
-    dom = browse(tmp_path / "page.html")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    press = pressed("ArrowRight", "ArrowRight")
+    dom = browse(with_script(tmp_path / "page.html", tmp_path / "pressed.html", press))
     assert 'data-step="3"' in dom
     assert dom.count('class="frame on"') == 1

@@ -6,8 +6,6 @@ The recorded truth rounded the ego box at each pose; the rational oracle settles
 that rounding.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from data import load, needs_data
 

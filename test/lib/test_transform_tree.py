@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transform tree: poses are those of tf2, and none that nobody measured is returned."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -14,6 +12,16 @@ from gjk_collision.replay.recorded_transforms import RecordedTransforms
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.transforms import MAX_GAP, MAX_LEAD, Placement, TransformTree
 from gjk_collision.verdict import Status
+
+
+def fails(tree: TransformTree, stamp: int, source: str = "base", target: str = "odom") -> Status:
+    with pytest.raises(FrameError) as caught:
+        tree.lookup(target, source, stamp)
+    return caught.value.status
+
+
+def moving(tree: TransformTree, x: float, stamp: int, parent: str = "odom") -> str:
+    return tree.insert(parent, "base", stamp, Placement((x, 0.0, 0.0)), static=False)
 
 
 def test_transforms_as_tf2_has_them() -> None:
@@ -27,14 +35,8 @@ def test_transforms_as_tf2_has_them() -> None:
     assert tree.lookup("map", "base", 100) == pytest.approx((10.0, 1.0, half))
     assert tree.lookup("base", "map", 100) == pytest.approx((-1.0, 10.0, -half))
     assert tree.latest("map", "base")[1] == 200
-    for target, source, stamp, status in (
-        ("odom", "base", 201, Status.TF_EXTRAPOLATION),
-        ("odom", "base", 99, Status.TF_EXTRAPOLATION),
-        ("odom", "nowhere", 100, Status.UNKNOWN_FRAME),
-    ):
-        with pytest.raises(Exception, match=r"\w") as caught:
-            tree.lookup(target, source, stamp)
-        assert caught.value.status is status  # type: ignore[attr-defined]
+    assert fails(tree, 201) is fails(tree, 99) is Status.TF_EXTRAPOLATION
+    assert fails(tree, 100, "nowhere") is Status.UNKNOWN_FRAME
 
 
 def test_stamps_of_chains() -> None:
@@ -54,9 +56,7 @@ def test_stamps_of_chains() -> None:
         with pytest.raises(FrameError) as caught:
             tree.latest("map", child)
         assert caught.value.status is Status.UNKNOWN_FRAME
-    with pytest.raises(FrameError) as caught:
-        tree.lookup("map", "dock", 0)
-    assert caught.value.status is Status.TF_EXTRAPOLATION
+    assert fails(tree, 0, "dock", "map") is Status.TF_EXTRAPOLATION
 
 
 NOW = 100 * 10**9
@@ -69,7 +69,7 @@ def clocked(*stamps: int) -> RecordedTransforms:
     tree.set_time(NOW)
     tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
     for i, stamp in enumerate(stamps):
-        tree.insert("odom", "base", stamp, Placement((float(i), 0.0, 0.0)), static=False)
+        moving(tree, float(i), stamp)
     return tree
 
 
@@ -102,10 +102,8 @@ def test_no_pose_across_a_silence(before: int, after: int, is_known: bool) -> No
     if is_known:
         tree.lookup("odom", "base", NOW)
         assert tree.notes() == []
-        return
-    with pytest.raises(FrameError, match=r"inside a gap of \d+\.\d+ s") as caught:
-        tree.lookup("odom", "base", NOW)
-    assert caught.value.status is Status.TF_EXTRAPOLATION
+    else:
+        assert fails(tree, NOW) is Status.TF_EXTRAPOLATION
 
 
 @pytest.mark.parametrize("now", [NOW - 1, 0])
@@ -114,7 +112,7 @@ def test_clock_that_goes_back_forgets_moving_transforms(now: int) -> None:
     tree.set_time(NOW)
     assert tree.lookup("odom", "base", NOW - 1) == Pose(0.5, 0.0, 0.0)
     tree.set_time(now)
-    tree.insert("odom", "base", NOW - 3, Placement(), static=False)
+    moving(tree, 0.0, NOW - 3)
     assert tree.latest("odom", "base")[1] == NOW - 3
     assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
 
@@ -135,16 +133,19 @@ def test_quaternions_of_any_length_are_rotations(length: float, static: bool) ->
     assert tree.notes() == []
 
 
+NO_ROTATION, NO_PAIR = "its quaternion is not a rotation", "its parent and child must be two"
+
+
 @pytest.mark.parametrize(
     ("placement", "parent", "stamp", "why"),
     [
-        (turned(0.0, 0.0, 0.0, 0.0), "odom", 100, "its quaternion is not a rotation"),
-        (turned(0.0, 0.0, 0.0, 1e-160), "odom", 100, "its quaternion is not a rotation"),
-        (turned(0.0, 0.0, 0.0, np.nan), "odom", 100, "its quaternion is not a rotation"),
-        (turned(0.0, 0.0, 0.0, np.inf), "odom", 100, "its quaternion is not a rotation"),
+        (turned(0.0, 0.0, 0.0, 0.0), "odom", 100, NO_ROTATION),
+        (turned(0.0, 0.0, 0.0, 1e-160), "odom", 100, NO_ROTATION),
+        (turned(0.0, 0.0, 0.0, np.nan), "odom", 100, NO_ROTATION),
+        (turned(0.0, 0.0, 0.0, np.inf), "odom", 100, NO_ROTATION),
         (Placement((0.0, 0.0, np.nan)), "odom", 100, "its position is not a number"),
-        (Placement(), "", 100, "its parent and child must be two different frames"),
-        (Placement(), "/base", 100, "its parent and child must be two different frames"),
+        (Placement(), "", 100, NO_PAIR),
+        (Placement(), "/base", 100, NO_PAIR),
         (Placement(), "odom", 0, "its stamp on /tf is not positive"),
     ],
 )
@@ -154,20 +155,18 @@ def test_transforms_that_are_left_out_are_counted(
     tree = RecordedTransforms()
     for _ in range(3):
         tree.insert(parent, "base", stamp, placement, static=False)
-    with pytest.raises(FrameError) as caught:
-        tree.lookup("odom", "base", 100)
-    assert caught.value.status is Status.UNKNOWN_FRAME
-    assert tree.notes() == [
-        f"3 transforms were not used: {why} (the first child frame is 'base')",
-    ]
+    assert fails(tree, 100) is Status.UNKNOWN_FRAME
+    [note] = tree.notes()
+    assert note.startswith(f"3 transforms were not used: {why}")
+    assert note.endswith("(the first child frame is 'base')")
 
 
 def test_transforms_that_are_too_old_are_counted() -> None:
     tree = RecordedTransforms()
-    tree.insert("odom", "base", 20 * 10**9, Placement(), static=False)
-    tree.insert("odom", "base", 10 * 10**9, Placement(), static=False)
+    moving(tree, 0.0, 20 * SECOND)
+    moving(tree, 0.0, 10 * SECOND)
     assert tree.notes() == []
-    tree.insert("odom", "base", 10 * 10**9 - 1, Placement(), static=False)
+    moving(tree, 0.0, 10 * SECOND - 1)
     (note,) = tree.notes()
     assert note.startswith("1 transforms were not used: it is more than 10 s older")
 
@@ -175,26 +174,12 @@ def test_transforms_that_are_too_old_are_counted() -> None:
 def test_an_infinite_position_is_no_pose() -> None:
     """It is between its neighbours, as in tf2, and nothing is interpolated past it."""
     tree = RecordedTransforms()
-    tree.insert("odom", "base", 100, Placement(), static=False)
-    tree.insert("odom", "base", 200, Placement((0.0, 0.0, np.inf)), static=False)
-    tree.insert("odom", "base", 300, Placement(), static=False)
-    for stamp in (150, 200, 250):
-        with pytest.raises(FrameError) as caught:
-            tree.lookup("odom", "base", stamp)
-        assert caught.value.status is Status.TF_UNAVAILABLE
+    for stamp, z in ((100, 0.0), (200, np.inf), (300, 0.0)):
+        tree.insert("odom", "base", stamp, Placement((0.0, 0.0, z)), static=False)
+    assert {fails(tree, stamp) for stamp in (150, 200, 250)} == {Status.TF_UNAVAILABLE}
 
 
 # ---- what a node cannot exclude: messages of an earlier time, silences, two publishers
-
-
-def moving(tree: TransformTree, x: float, stamp: int, parent: str = "odom") -> str:
-    return tree.insert(parent, "base", stamp, Placement((x, 0.0, 0.0)), static=False)
-
-
-def fails(tree: TransformTree, stamp: int) -> Status:
-    with pytest.raises(FrameError) as caught:
-        tree.lookup("odom", "base", stamp)
-    return caught.value.status
 
 
 @pytest.mark.requirement("D-10")
@@ -287,9 +272,7 @@ def test_frames_in_a_loop_have_no_pose() -> None:
     for parent, child in (("a", "b"), ("b", "c"), ("c", "a")):
         tree.insert(parent, child, 0, Placement((1.0, 0.0, 0.0)), static=True)
     for target, source in (("a", "c"), ("c", "a"), ("b", "b")):
-        with pytest.raises(FrameError, match="loop") as caught:
-            tree.lookup(target, source, NOW)
-        assert caught.value.status is Status.TF_UNAVAILABLE
+        assert fails(tree, NOW, source, target) is Status.TF_UNAVAILABLE
 
 
 @pytest.mark.requirement("D-10")
@@ -317,13 +300,10 @@ def test_every_pose_was_measured(seed: int) -> None:
             tree.set_time(now)
         x, parent = rng.uniform(-5.0, 5.0), "odom" if rng.random() < 0.97 else "map"
         static = rng.random() < 0.01
-        stamp = now + rng.choice(
-            [0, -1, -SECOND // 2, -4 * SECOND, SECOND, 2 * SECOND, 3 * SECOND]
-        )
-        is_number = rng.random() < 0.9
-        why = tree.insert(
-            parent, "base", stamp, Placement((x if is_number else np.nan, 0.0, 0.0)), static=static
-        )
+        leads = [0, -1, -SECOND // 2, -4 * SECOND, SECOND, 2 * SECOND, 3 * SECOND]
+        stamp, is_number = now + rng.choice(leads), rng.random() < 0.9
+        placement = Placement((x if is_number else np.nan, 0.0, 0.0))
+        why = tree.insert(parent, "base", stamp, placement, static=static)
         lead = stamp - now
         is_used = is_number and (
             not any(not each[3] for each in arrived)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """No answer can be taken for a yes or a no by accident: `bool` of it raises."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second opinion agrees with the kernel where it is right, and objects where it is not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,7 +32,6 @@ HERE = Pose()
 
 
 def surroundings(rng: np.random.Generator, count: int) -> Obstacles:
-    """Points, segments, heaps of points to be hulled, and stars, posed, some with a radius."""
     rings, kinds = [], []
     for i in range(count):
         n = (1, 2, 3, 7, 10)[i % 5]
@@ -47,15 +44,10 @@ def surroundings(rng: np.random.Generator, count: int) -> Obstacles:
         kinds.append(int(n == 10))
     poses = np.column_stack([rng.uniform(-15, 15, (count, 2)), rng.uniform(-4, 4, count)])
     return Obstacles(
-        frame="odom",
-        stamp=T0,
-        ids=np.arange(count),
-        kinds=np.array(kinds),
-        offsets=np.cumsum([0, *map(len, rings)]),
-        xy=np.concatenate(rings).ravel(),
-        radius=np.where(np.arange(count) % 3, 0.0, 0.3),
-        poses=poses.ravel(),
-    )
+        frame="odom", stamp=T0, ids=np.arange(count), kinds=np.array(kinds),
+        offsets=np.cumsum([0, *map(len, rings)]), xy=np.concatenate(rings).ravel(),
+        radius=np.where(np.arange(count) % 3, 0.0, 0.3), poses=poses.ravel(),
+    )  # fmt: skip
 
 
 def known(data: Obstacles, footprint: tuple[float, ...] = CAR) -> Snapshot:
@@ -83,12 +75,7 @@ def test_both_opinions_agree(seed: int, margin: float) -> None:
         judge(snapshot, Verdict(verdict), margin, Pose(*row))
 
 
-def judge(
-    snapshot: Snapshot,
-    right: Verdict,
-    margin: float,
-    pose: Pose = HERE,
-) -> None:
+def judge(snapshot: Snapshot, right: Verdict, margin: float, pose: Pose = HERE) -> None:
     """Feed every verdict: the right one is accepted, the others are objected to."""
     assert verdict_error(snapshot, pose, Verdict.UNKNOWN, margin) == ""
     for said in SAID:
@@ -101,15 +88,10 @@ def judge(
 
 def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Obstacles:
     return Obstacles(
-        frame="odom",
-        stamp=T0,
-        ids=np.array([4]),
-        kinds=np.array([kind]),
-        offsets=np.array([0, len(ring)]),
-        xy=np.ravel(ring).astype(np.float64),
-        radius=np.array([radius]),
-        poses=np.array(pose),
-    )
+        frame="odom", stamp=T0, ids=np.array([4]), kinds=np.array([kind]),
+        offsets=np.array([0, len(ring)]), xy=np.ravel(ring).astype(np.float64),
+        radius=np.array([radius]), poses=np.array(pose),
+    )  # fmt: skip
 
 
 def seen(vehicle: Shape, data: Obstacles, frame: Pose = HERE, **config: str) -> Snapshot:
@@ -184,16 +166,8 @@ def test_gaps(gap: float, margin: float) -> None:
         "square": np.array([[far, -1], [far + 2, -1], [far + 2, 1], [far, 1]]),
         "vertex": np.array([[far, 0], [far + 2, -1], [far + 2, 1]]),
         "u around the vehicle": np.array(
-            [
-                [-14, -14],
-                [14, -14],
-                [14, 14],
-                [-14, 14],
-                [-14, 13],
-                [far, 13],
-                [far, -13],
-                [-14, -13],
-            ]
+            [[-14, -14], [14, -14], [14, 14], [-14, 14], [-14, 13], [far, 13], [far, -13],
+             [-14, -13]]
         ),
         "point": np.array([[far, 0.3]]),
     }  # fmt: skip
@@ -282,10 +256,9 @@ def near_and_far(
     """Poses at which a disc inside a ring holds the origin, or one around it stays off by 12 m."""
     for depth in (0.0, 0.5, 0.99):
         angle = rng.uniform(0, 7)
-        shift = depth * inner * np.array([math.cos(angle), math.sin(angle)])
-        yield Pose(*shift.tolist(), rng.uniform(-7, 7)), True
-        shift = (outer + 12.0) / 0.99 * np.array([math.cos(angle), math.sin(angle)])
-        yield Pose(*shift.tolist(), rng.uniform(-7, 7)), False
+        for radius, is_hit in ((depth * inner, True), ((outer + 12.0) / 0.99, False)):
+            at = radius * math.cos(angle), radius * math.sin(angle)
+            yield Pose(*at, rng.uniform(-7, 7)), is_hit
 
 
 @pytest.mark.requirement("V-11")
@@ -354,13 +327,6 @@ def test_a_sender_without_obstacles_does_not_hide_the_next_one() -> None:
     world.receive_obstacles("lidar", nothing, now=T0, steady=STEADY0)
     world.receive_obstacles("radar", standing(SQUARE, Pose(), 0), now=T0, steady=STEADY0)
     judge(world.snapshot(now=T0, steady=STEADY0), Verdict.COLLISION, 0.0)
-
-
-def test_one_inside_the_other() -> None:
-    ring = np.array([9.0, 9.0, -9.0, 9.0, -9.0, -9.0, 9.0, -9.0])
-    data = Obstacles(frame="odom", stamp=T0, ids=np.array([4]), offsets=np.array([0, 4]), xy=ring)
-    assert verdict_error(known(data), Pose(), Verdict.FREE, 0.0) != ""
-    assert verdict_error(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
 
 
 def test_the_hull_of_the_smallest_triangle_has_all_its_corners() -> None:

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random obstacles of every kind, scattered at a fixed density."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
