@@ -12,7 +12,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.world import World
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
@@ -59,6 +59,22 @@ def known(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
     world = World(Config(**{"footprint": CAR, **changes}))
     world.receive_obstacles("obstacles", boxes(*centres, stamp=time.now), **time.both)
     return world
+
+
+def send(
+    world: World, time: Time, *centres: tuple[float, float], to: str = "obstacles", **fields: Any
+) -> None:
+    """Boxes are received now. Their stamp is that of now if there is no other."""
+    data = boxes(*centres, **{"stamp": time.now, **fields})
+    world.receive_obstacles(to, data, **time.both)
+
+
+def outline(
+    world: World, time: Time, points: Any = BOX, frame: str = "base_link", stamp: int | None = None
+) -> None:
+    """A footprint is received now."""
+    stamp = time.now if stamp is None else stamp
+    world.receive_footprint(Footprint(frame, stamp, points), **time.both)
 
 
 def ask(world: World, time: Time, pose: Pose = FAR, margin: float = 0.0) -> tuple[Verdict, Status]:
