@@ -414,10 +414,7 @@ def test_in_the_check_frame_nothing_is_lost() -> None:
     for frame in (HERE, Pose(2.0**20, -(2.0**19), 0.0)):
         case = Case(random.Random(1), (0.0, 0.0), frame=frame, own=Pose(3.0, 0.0, 0.0))
         case.asked_in = frame
-        for radius, right in (
-            (2.0, Verdict.COLLISION),
-            (math.nextafter(2.0, 0.0), Verdict.FREE),
-        ):
+        for radius, right in ((2.0, Verdict.COLLISION), (math.nextafter(2.0, 0.0), Verdict.FREE)):
             snapshot = snapshot_of(case, radius)
             found = questions.check_poses(snapshot, np.array(HERE), frame=lambda: case.asked_in)  # noqa: B023
             assert found.answer.verdict is right, (frame, radius)

@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.config import (
-    Config,
-    SourceConfig,
-    checked_value,
-    parameter_facts,
-)
+from gjk_collision.server.config import Config, SourceConfig, checked_value, parameter_facts
 from gjk_collision.server.parameter_files import is_foreign, to_yaml
 from gjk_collision.server.parameter_names import is_of_every_node
 

@@ -231,9 +231,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=True)", "tolerance", "greater"),
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=False)", "tolerance", "greater"),
     ],
-    Status.EMPTY_REQUEST: [
-        ("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one"),
-    ],
+    Status.EMPTY_REQUEST: [("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one")],
 }
 
 
@@ -356,7 +354,7 @@ GOOD: dict[str, dict[str, Any]] = {
         **{"stop_at_first": np.bool_(True), "threads": 1, "warm_start": False},
     },
     "Scene([CAR], prediction='hold').nearest": {
-        **{"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0},
+        **{"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0}
     },
     "SCENE.check_path": {
         **{"shape": CAR, "poses": [POSE], "times": [0], "tolerance": 0.1, "swept": True},
@@ -388,10 +386,7 @@ def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
         ("Scene(CAR)", "shapes: must be a sequence (got Shape)"),
         ("Scene([CAR, SCENE])", "shapes[1]: must be a Shape (got Scene)"),
         ("SCENE.check('car', [POSE])", "shape: must be a Shape or a list of them (got str)"),
-        (
-            "SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)",
-            "swept: must be True or False",
-        ),
+        ("SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)", "swept: must be True or False"),
         ("SCENE.check(CAR, [POSE], margin='1')", "margin: must be a number (got '1')"),
         ("SCENE.is_free('car', POSE)", "shape: must be a Shape (got str)"),
         ("SCENE.is_free(CAR, 'abc')", "pose: must be an array of real numbers"),

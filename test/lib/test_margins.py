@@ -131,8 +131,7 @@ def test_inflation_adds_to_the_radius_in_full() -> None:
 @pytest.mark.requirement("G-8")
 @pytest.mark.parametrize("outline", [False, True], ids=["configured", "received"])
 @pytest.mark.parametrize(
-    ("side", "x", "y"),
-    [("front", 1, 0), ("rear", -1, 0), ("left", 0, 1), ("right", 0, -1)],
+    ("side", "x", "y"), [("front", 1, 0), ("rear", -1, 0), ("left", 0, 1), ("right", 0, -1)]
 )
 def test_a_margin_of_direction_adds_in_full(side: str, x: int, y: int, outline: bool) -> None:
     for a, b, fine, far in borders(10):

@@ -181,10 +181,7 @@ def test_stamps_far_apart(stamps: list[float], place: tuple[float, float, float]
 def test_horizons_of_centuries() -> None:
     disc = Shape.circle(0.5)
     slow = Scene(
-        [disc] * 2,
-        [(0, 0, 0), (9000, 0, 0)],
-        velocities=[(1e-6, 0, 0), (0, 0, 0)],
-        horizon=1e10,
+        [disc] * 2, [(0, 0, 0), (9000, 0, 0)], velocities=[(1e-6, 0, 0), (0, 0, 0)], horizon=1e10
     )
     for mode in MODES:
         assert not slow.check(disc, [(5000, 0, 0)], [5e9], mode=mode).is_free
