@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from rosbags.typesys.base import Nodetype  # type: ignore[attr-defined]
+from rosbags.typesys.base import Nodetype
 
 from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
@@ -29,9 +29,6 @@ S, MS = 1_000_000_000, 1_000_000
 T0 = 1_800_000_000 * S
 STORE = typestore()
 SNAPSHOT, STATE = "gjk_collision/msg/Snapshot", "gjk_collision/msg/CollisionState"
-
-
-# ---- messages
 
 
 def message(kind: str, fields: Mapping[str, Any]) -> Any:
@@ -62,9 +59,6 @@ def encoded(kind: str, fields: Mapping[str, Any]) -> bytes:
     return bytes(STORE.serialize_cdr(message(kind, fields), kind))
 
 
-# ---- frames
-
-
 class Frames(SameFrameOnly):
     """Frames by name; each is at the same pose at any stamp."""
 
@@ -80,9 +74,6 @@ class Frames(SameFrameOnly):
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         return self.lookup(target, source, 0), T0
-
-
-# ---- the node, the way and the mirror
 
 
 @dataclass
@@ -215,8 +206,6 @@ class Mirrored:
         found = self.asked.fault
         return None if found is None else Fault(Status(found[0]), found[1])
 
-
-# ---- random data
 
 OUTLINES = (
     [(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)],  # an L

@@ -63,9 +63,6 @@ def test_each_kind_of_block_is_known() -> None:
     assert not unknown, "give the block a language of KINDS"
 
 
-# ---- Python
-
-
 def printed_in_comments(text: str) -> list[str]:
     """Return the lines that the comments of a block say it prints.
 
@@ -212,9 +209,6 @@ def test_python_that_needs_more_is_compiled(block: Block) -> None:
             source = (ROOT / "gjk_collision" / "ros" / f"{file}.py").read_text()
             assert not name or re.search(rf"^class {name[0]}\b", source, re.MULTILINE), module
     assert block.not_run or NEEDS_ROS & set(imports(block.text))
-
-
-# ---- commands
 
 
 def check_dev(words: list[str]) -> None:
@@ -383,9 +377,6 @@ def test_commands_exist(block: Block) -> None:
         check_command(words)
 
 
-# ---- files
-
-
 @named(blocks("yaml"))
 def test_yaml_is_accepted_by_its_reader(block: Block, tmp_path: Path) -> None:
     given = yaml.safe_load(block.text)
@@ -409,9 +400,6 @@ def test_xml_is_parsed(block: Block) -> None:
     from xml.etree import ElementTree
 
     ElementTree.fromstring(block.text)
-
-
-# ---- C++
 
 
 @pytest.mark.parametrize(

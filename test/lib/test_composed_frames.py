@@ -233,10 +233,10 @@ def snapshot_of(case: Case, radius: float) -> Snapshot:
 
 def cases(kind: object, count: int) -> Iterator[tuple[Case, float, float]]:
     """Yield cases with a radius of the obstacle and a margin whose gap is theirs up to an ulp."""
-    rng = random.Random(f"{kind.__name__} 1")  # type: ignore[attr-defined]
+    rng = random.Random(f"{kind.__name__} 1")
     while count:
         case = Case(rng, rng.choice(ORIGINS))
-        kind(case)  # type: ignore[operator]
+        kind(case)
         gap, _ = families.signed(
             families.hull(case.vehicle_body()), families.hull(case.obstacle_body())
         )

@@ -208,7 +208,7 @@ def test_bad_arguments_are_named() -> None:
     ]
     for shapes, message in cases:
         with pytest.raises(InputError) as caught:
-            Shape.compound(shapes)  # type: ignore[arg-type]
+            Shape.compound(shapes)
         assert caught.value.status == Status.INVALID_INPUT
         assert str(caught.value).startswith(message), caught.value
     with pytest.raises(InputError, match="margin"):

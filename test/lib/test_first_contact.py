@@ -148,7 +148,7 @@ def test_bad_arguments_are_named() -> None:
     ]
     for poses, times, status, message in cases:
         with pytest.raises(InputError) as caught:
-            scene.first_contact(CAR, poses, times)  # type: ignore[arg-type]
+            scene.first_contact(CAR, poses, times)
         assert caught.value.status == status
         assert str(caught.value).startswith(message), caught.value
     with pytest.raises(InputError, match=r"tolerance: must be greater than 0"):

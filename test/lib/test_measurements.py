@@ -72,9 +72,6 @@ def compare(
     assert min(seen.values()) > 15, seen
 
 
-# ---- scans
-
-
 def scan(ranges: list[float], /, **changes: Any) -> Any:
     count = len(ranges)
     fields = {
@@ -164,9 +161,6 @@ SCAN_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "range_max below range_min": ({"range_max": 0.1}, "range_max"),
     "no frame": ({"header": Message(frame_id="", stamp=HEADER.stamp)}, "frame_id"),
 }
-
-
-# ---- clouds
 
 
 def cloud(
@@ -292,9 +286,6 @@ def spoiled_fields() -> Iterator[tuple[str, Callable[[Any], None], str]]:
     yield "no frame", lambda m: setattr(m.header, "frame_id", ""), "frame_id"
 
 
-# ---- grids
-
-
 def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose(), **changes: Any) -> Any:  # noqa: B008
     rows, columns = cells.shape
     turn = Message(x=0.0, y=0.0, z=sin(pose.yaw / 2), w=cos(pose.yaw / 2))
@@ -417,9 +408,6 @@ GRID_FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "tilted": (tilted, "info.origin"),
     "no frame": (lambda m: setattr(m.header, "frame_id", ""), "frame_id"),
 }
-
-
-# ---- all of them
 
 
 def faults() -> Iterator[Any]:

@@ -208,9 +208,6 @@ def test_a_time_error_gives_one_verdict() -> None:
             assert free or factor < 100.0
 
 
-# ---- where a prediction ends, and turns of about half a circle
-
-
 @pytest.mark.requirement("G-4")
 @pytest.mark.parametrize("prediction", ["unknown_is_error", "constant_velocity", "hold"])
 def test_after_its_last_ulp_no_prediction_is_used(prediction: str) -> None:

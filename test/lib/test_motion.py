@@ -214,7 +214,7 @@ def test_a_shape_is_cast_until_it_touches() -> None:
 )
 def test_bad_input_is_named(make: object, argument: str, index: int | None) -> None:
     with pytest.raises(InputError) as caught:
-        make()  # type: ignore[operator]
+        make()
     assert (caught.value.argument, caught.value.index) == (argument, index)
 
 

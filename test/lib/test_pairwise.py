@@ -68,6 +68,6 @@ def test_listed_pairs() -> None:
 def test_bad_pairs_are_refused(pairs: object, status: Status, index: int | None) -> None:
     scene = Scene([Shape.circle(1.0)] * 2)
     with pytest.raises(InputError) as refused:
-        check_pairs(scene, scene, pairs)  # type: ignore[arg-type]
+        check_pairs(scene, scene, pairs)
     assert (refused.value.status, refused.value.argument) == (status, "pairs")
     assert refused.value.index == index

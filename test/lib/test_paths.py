@@ -93,9 +93,6 @@ def test_the_obstacle_is_the_first_in_the_way() -> None:
         assert (found.first_invalid_segment, found.answer.nearest_id) == (0, 0)
 
 
-# ---- time
-
-
 def test_times_are_after_the_stamp_of_the_request() -> None:
     """The obstacle stands, so only the time of the hit is at stake."""
     known, times = moving(0, 0, 0), np.array([1.0, 2.0, 3.0])
@@ -178,9 +175,6 @@ def test_a_hit_before_the_horizon_is_certain_and_one_after_it_is_not_known() -> 
         assert said(discrete) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
 
 
-# ---- pieces and the time budget
-
-
 @pytest.mark.parametrize("swept", [False, True])
 @pytest.mark.parametrize("timed", [False, True])
 def test_pieces_are_the_whole(swept: bool, timed: bool) -> None:
@@ -247,9 +241,6 @@ def test_past_the_time_budget() -> None:
     assert done.answer.is_free, "what is done in time is an answer"
 
 
-# ---- faults
-
-
 @pytest.mark.requirement("V-10")
 @pytest.mark.parametrize("swept", [False, True])
 def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
@@ -282,9 +273,6 @@ def test_nothing_known() -> None:
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
     no_shape = replace(snapshot((0, 0)), footprint=None)
     assert said(questions.check_path(no_shape, THROUGH))[1] is Status.NO_FOOTPRINT
-
-
-# ---- requests
 
 
 @pytest.mark.parametrize("swept", [False, True])

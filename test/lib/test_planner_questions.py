@@ -39,7 +39,6 @@ def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -
     rows = np.asarray(poses, float).ravel()
     message = SimpleNamespace(header=header(known), poses=rows, **fields)
     found = Request("CheckPoses", message).ask(known, SameFrameOnly(), late)
-    assert isinstance(found, PosesAnswer)
     return found
 
 
@@ -50,16 +49,12 @@ def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> PathAn
         header=header(known), poses=np.asarray(start, float).ravel(), **fields
     )
     found = Request("CheckPath", message).ask(known, SameFrameOnly())
-    assert isinstance(found, PathAnswer)
     return found
 
 
 def some(rng: np.random.Generator, **changes: Any) -> Snapshot:
     centres = [tuple(each) for each in rng.uniform(-9, 9, (int(rng.integers(1, 6)), 2)).tolist()]
     return snapshot(*centres, **changes)
-
-
-# ---- groups
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -117,9 +112,6 @@ def test_wrong_groups_are_refused(ends: list[int], index: int) -> None:
     assert (error.value.argument, error.value.index) == ("group_offsets", index)
 
 
-# ---- gradients
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_gradients_are_those_of_the_distances(seed: int) -> None:
     """Against differences of the distances of other requests, with and without times."""
@@ -130,7 +122,7 @@ def test_gradients_are_those_of_the_distances(seed: int) -> None:
     times = rng.uniform(0.5, 3.0, 12) if seed % 2 else np.empty(0)
     found = poses_asked(known, poses, mode=3, k=1, times=times)
     each = found.gradients
-    assert each is not None and each.distances.shape == (12, 1)
+    assert each.distances.shape == (12, 1)
     assert np.allclose(each.distances[:, 0], found.distances, atol=1e-9)
     smooth = each.smooth[:, 0]
     assert smooth.sum() > 6
@@ -153,7 +145,6 @@ def test_gradients_are_none_where_nothing_is_known() -> None:
     known = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
     found = poses_asked(known, poses, mode=3, k=2, times=times)
     each = found.gradients
-    assert each is not None
     assert each.ids.tolist() == [[0, -1], [-1, -1]]
     assert np.isnan(each.distances).tolist() == [[False, True], [True, True]]
     assert np.isnan(each.gradients[1]).all() and not each.smooth[1].any()
@@ -168,9 +159,6 @@ def test_gradients_are_none_where_nothing_is_known() -> None:
 def test_many_neighbours_are_over_the_limit() -> None:
     with pytest.raises(InputError, match=r"^k: 3 poses with 5 obstacles each, limit 10 together"):
         poses_asked(snapshot((0, 0), max_poses=10), np.zeros((3, 3)), mode=3, k=5)
-
-
-# ---- arcs
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -299,9 +287,6 @@ def test_the_pose_on_arcs_is_that_of_the_library() -> None:
     assert np.allclose(at, Path.arcs([6.0, 2.0, 0.3], arcs).at(4.0))
 
 
-# ---- the nearest free pose
-
-
 def free_asked(known: Snapshot, pose: Pose, shift: float, **options: Any) -> NearestFreeAnswer:
     return questions.nearest_free(known, pose, shift, **options)
 
@@ -346,9 +331,6 @@ def test_no_free_pose_and_no_answer_are_not_free() -> None:
     with pytest.raises(InputError) as error:
         free_asked(known, Pose(), 9e14, max_turn=pi, tolerance=1e-6, budget=short)
     assert error.value.status is Status.TIME_BUDGET
-
-
-# ---- replay
 
 
 def test_a_replayed_row_covers_the_new_answers() -> None:

@@ -84,7 +84,6 @@ def test_source_has_one_name_and_its_topic_is_the_resolved_one(time: Time) -> No
     world = World(config, topics=topics)
     snapshot = world.snapshot(**time.both)
     assert snapshot.bad_sources == ("scan", "grid")
-    assert snapshot.fault is not None
     assert snapshot.fault.message.startswith("scan: ")
     texts = {each.source: each.fault.message for each in world.reports(**time.both) if each.fault}
     assert "'/r1/front/scan'" in texts["scan"] and "'/r1/front/scan'" in snapshot.fault.message
@@ -683,7 +682,6 @@ def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
     world.receive_obstacles("radar", bad, **time.both)
     assert ask(world, time) == unknown(status)
     fault = world.snapshot(**time.both).fault
-    assert fault is not None
     assert fault.message.startswith(f"radar: {where}"), fault.message
     assert ask(world, time, Pose()) == (Verdict.COLLISION, status)  # of the good source
     time.pass_(0.05)
@@ -709,7 +707,6 @@ def test_one_bad_source_leaves_the_others_good(time: Time, now: int, name: str) 
         assert ask(world, time, pose) == (Verdict.COLLISION, status)
     snapshot = world.snapshot(**time.both)
     assert snapshot.bad_sources == ("radar",)
-    assert snapshot.fault is not None
     assert snapshot.fault.message.startswith(f"radar: {where}")
 
 
@@ -818,7 +815,7 @@ def test_corrected_static_transform_moves_what_was_received_before(time: Time) -
     assert ask(world, time, Pose(0, 0, 0)) == FREE
     assert ask(world, time, Pose(20, 0, 0)) == HIT
     fault = world.snapshot(**time.both, require_id=old).fault
-    assert fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+    assert fault.status is Status.SNAPSHOT_MISMATCH
     tree.insert("base_link", "rear", 0, Placement((5.0, 0.0, 0.0)), static=True)
     assert ask(world, time, Pose(20, 0, 0)) == FREE
     assert ask(world, time, Pose(15, 0, 0)) == HIT
@@ -1301,7 +1298,7 @@ def test_the_first_message_of_a_map_while_an_answer_is_computed(time: Time) -> N
     assert first.fault is None and world.confirm(first, **time.both).fault is None
     send(world, time, (50, 0), to="map", stamp=0, ids=np.array([7]))
     fault = world.confirm(first, **time.both).fault
-    assert fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+    assert fault.status is Status.SNAPSHOT_MISMATCH
     again = world.snapshot(require_id=first.id, **time.both)
     assert again.fault is not None and again.fault.status is Status.SNAPSHOT_MISMATCH
 
@@ -1472,5 +1469,4 @@ def test_reports_check_the_shapes(time: Time) -> None:
     world = World(Config(footprint=CAR))
     send(world, time, (np.nan, 0))
     fault = world.reports(**time.both)[1].fault
-    assert fault is not None
     assert fault.status is Status.NON_FINITE

@@ -424,7 +424,6 @@ class Machine(RuleBasedStateMachine):
         assert snapshot.bad_sources == state.bad_sources, (snapshot.bad_sources, state)
         assert (snapshot.fault is None) == (not state.faults), (snapshot.fault, state.faults)
         for name, statuses in list(state.faults.items())[:1]:
-            assert snapshot.fault is not None
             assert snapshot.fault.status in statuses, (snapshot.fault, statuses)
             assert not name or snapshot.fault.message.startswith(f"{name}: "), snapshot.fault
         car = nan if state.car is None else state.now - state.car.stamp if state.car.source else 0

@@ -109,8 +109,6 @@ def through_world(case: Case) -> dict[str, Said]:
     return said
 
 
-# ---- the truth, in rational numbers
-
 # s: a few roundings of a time do not make it later than the end of a prediction.
 SLACK = Fraction(1, 2**48)
 HORIZON = 5 + SLACK
