@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -25,7 +26,9 @@ from gjk_collision import (
     _core,
     closest,
     collide,
+    collide_many,
     distance,
+    distance_many,
     penetration,
     ray_cast,
 )
@@ -54,13 +57,27 @@ def with_value(i: int, value: float) -> list[float]:
     return xy
 
 
+def many(**changes: Any) -> None:
+    """The questions of flat arrays refuse the same."""
+    given = {"a_offsets": [0, 4], "a_xy": SQUARE, "b_offsets": [0, 4], "b_xy": SQUARE, **changes}
+    if "margin" in changes:
+        collide_many(**given)
+    with pytest.raises(InputError) as caught:
+        collide_many(**given)
+    with pytest.raises(InputError, match=re.escape(str(caught.value))):
+        distance_many(**given)
+    raise caught.value
+
+
 # Of each status: the call, the argument with its index, and words of the rule.
-ZERO = (0, 0, 0)
+ZERO, ROW = (0, 0, 0), np.zeros((1, 3))
 PATH, POSES = np.zeros((2, 3)), np.zeros((2, 3, 3))
 NINE = np.zeros(9)
 NOTCH = [0, 0, 4, 0, 1, 1, 0, 4]
 BAD: dict[Status, list[tuple[str, str, str]]] = {
     Status.TOO_FEW_POINTS: [
+        ("Motion.path([], np.empty((0, 3)))", "times", "at least 1"),
+        ("many(b_offsets=[0, 0, 4], a_offsets=[0, 2, 4])", "b_offsets[0]", ""),
         ("Shape.polygon(np.zeros((0, 2)))", "xy", "3"),
         ("Shape.polygon(SQUARE[:2])", "xy", "3"),
         ("Shape.polygon([*SQUARE[:2], SQUARE[0]])", "xy", "3"),
@@ -74,6 +91,13 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.concave([(0, 0), (1, 0), (3, 0)])", "outline", "line"),
     ],
     Status.NON_FINITE: [
+        ("Motion.constant(POSE, (0, 0, INF))", "velocity[2]", ""),
+        ("time_of_impact(**PAIR, t0=0.0, t1=None)", "t1", ""),
+        ("time_of_impact(**PAIR, t0=None, t1=1.0)", "t0", ""),
+        ("many(a_xy=[*SQUARE[:3], (0.0, NAN)])", "a_xy[7]", ""),
+        ("many(margin=NAN)", "margin", ""),
+        ("many(margin=INF)", "margin", ""),
+        ("_core.dubins(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
         ("Shape.polygon([*SQUARE, (0, NAN)])", "xy[4]", "finite"),
         ("Shape.polygon([(0, 0), (-INF, 0), (1, 1)])", "xy[1]", "finite"),
         ("Shape.hull([(0, 0), (NAN, 0)])", "points[1]", "finite"),
@@ -104,6 +128,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=False)", "times[1]", "finite"),
     ],
     Status.COORD_RANGE: [
+        ("many(b_xy=[*SQUARE[:3], (0.0, 1e16)])", "b_xy[7]", ""),
         ("Shape.polygon([(0, 0), (1, 0), (1, 1.1e15)])", "xy[2]", "1e15"),
         ("ray_cast((1e15, 0), (-1.0, 0), CAR, tolerance=1.0)", "pose", "apart"),
         ("Shape.circle(2e15)", "radius", "1e15"),
@@ -129,6 +154,12 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ),
     ],
     Status.ARRAY_MISMATCH: [
+        ("many(a_offsets=[0, 3])", "a_offsets[1]", ""),
+        ("many(b_offsets=[0, 4, 2])", "b_offsets[2]", ""),
+        ("many(b_offsets=[0, 2, 4])", "b_offsets", ""),
+        ("many(a_xy=[1.0, 2.0, 3.0])", "a_xy", ""),
+        ("check_pairs(SCENE, SCENE, [0, 0])", "pairs", ""),
+        ("_core.reeds_shepp(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
         ("Shape.polygon(np.zeros((4, 3)))", "xy", "(n, 2)"),
         ("Shape.polygon([0, 0, 1.0, 0, 1.0, 1.0])", "xy", "(n, 2)"),
         ("Shape.polygon([(0, 0), (1, 0, 3), (1, 1)])", "xy[1]", "must have 2 values"),
@@ -159,6 +190,21 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("arrays(ids=[1])", "ids", "2"),
     ],
     Status.INVALID_INPUT: [
+        ("many(pairs=[(0, 0), (0, 1)])", "pairs[1]", ""),
+        ("many(pairs=[(-1, 0)])", "pairs[0]", ""),
+        ("many(pairs=[(0.0, 0.0)])", "pairs", ""),
+        ("many(margin=-1.0)", "margin", ""),
+        ("check_pairs(SCENE, SCENE, [(0, 1)])", "pairs[0]", ""),
+        ("check_pairs(SCENE, SCENE, [(0, 0), (-1, 0)])", "pairs[1]", ""),
+        ("check_pairs(SCENE, SCENE, [(0.0, 0.0)])", "pairs", ""),
+        ("_core.dubins(ROW, ROW, 0.0)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, -1.0)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, NAN)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, 1e16)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, 0.0)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, -1.0)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, NAN)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, 1e16)", "radius", "greater than 0"),
         ("Shape.polygon([('a', 'b')] * 3)", "xy", "real"),
         ("Shape.polygon(np.array(SQUARE) * 1j)", "xy", "real"),
         ("Shape.polygon(SQUARE, radius=-0.1)", "radius", "negative"),
@@ -194,6 +240,11 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("shape_cast(CAR, CAR, (1, 0), tolerance=INF)", "tolerance", "at most 1e15 m (got inf)"),
         ("shape_cast(CAR, CAR, (1, 0), -1.0)", "max_distance", "negative or NaN (got -1.0)"),
         ("STILL.travel(CAR, 5, 0)", "t1", "earlier than t0"),
+        ("Motion.path([0, 0], [POSE] * 2)", "times[1]", "strictly"),
+        ("ray_cast((0, 0), (0, 0), CAR)", "direction", ""),
+        ("ray_cast((0, 0), (1, 0), CAR, -1.0)", "max_distance", ""),
+        ("time_of_impact(**PAIR, t0=1.0, t1=0.0)", "t1", ""),
+        ("time_of_impact(**PAIR, t0=0.0, t1=1.0, tolerance=0.0)", "tolerance", ""),
         ("Scene([CAR, SQUARE])", "shapes[1]", "Shape"),
         ("Scene([CAR], ids=[1.5])", "ids", "integers"),
         ("SCENE.check([], [ZERO])", "shape", "at least one"),
@@ -231,7 +282,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=True)", "tolerance", "greater"),
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=False)", "tolerance", "greater"),
     ],
-    Status.EMPTY_REQUEST: [("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one")],
+    Status.EMPTY_REQUEST: [
+        ("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one"),
+    ],
+    Status.PREDICTION_TOO_SHORT: [("Motion.path([0, 1], [POSE] * 2).at(1.5)", "t", "must lie in")],
 }
 
 

@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 import shapely
 
-from gjk_collision import InputError, Shape, Status, Verdict
+from gjk_collision import Shape, Status, Verdict
 from gjk_collision.motion import (
     Impact,
     Motion,
     closest_approach,
-    ray_cast,
     shape_cast,
     time_of_impact,
 )
@@ -196,33 +195,3 @@ def test_a_shape_is_cast_until_it_touches() -> None:
     assert with_margin.verdict == Verdict.MARGIN
     assert with_margin.time == pytest.approx(19.5 - 3.8 - 0.5, abs=1e-8)
     assert not shape_cast(car, wall, (-1, 0), pose_b=(20, 0, 0)).hit
-
-
-@pytest.mark.parametrize(
-    ("make", "argument", "index"),
-    [
-        (lambda: Motion.path([], np.empty((0, 3))), "times", None),
-        (lambda: Motion.path([0, 0], [(0, 0, 0)] * 2), "times", 1),
-        (lambda: Motion.path([0, 1], [(0, 0, 0)]), "poses", None),
-        (lambda: Motion.path([0, 1], [(0, 0, 0), (0, math.nan, 0)]), "poses", 1),
-        (lambda: Motion.path([0, math.inf], [(0, 0, 0)] * 2), "times", 1),
-        (lambda: Motion.constant((0, 0, 0), (0, 0, math.inf)), "velocity", 2),
-        (lambda: Motion.path([0, 1], [(0, 0, 0)] * 2).at(1.5), "t", None),
-        (lambda: ray_cast((0, 0), (0, 0), Shape.circle(1)), "direction", None),
-        (lambda: ray_cast((0, 0), (1, 0), Shape.circle(1), -1.0), "max_distance", None),
-    ],
-)
-def test_bad_input_is_named(make: object, argument: str, index: int | None) -> None:
-    with pytest.raises(InputError) as caught:
-        make()
-    assert (caught.value.argument, caught.value.index) == (argument, index)
-
-
-def test_bad_intervals_are_named() -> None:
-    box, still = Shape.box(1.0, 1.0), Motion.still()
-    for t0, t1, argument in ((0.0, None, "t1"), (None, 1.0, "t0"), (1.0, 0.0, "t1")):
-        with pytest.raises(InputError) as caught:
-            time_of_impact(box, box, still, still, t0, t1)
-        assert caught.value.argument == argument
-    with pytest.raises(InputError, match="tolerance"):
-        time_of_impact(box, box, still, still, 0.0, 1.0, tolerance=0.0)
