@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import oracles
+from oracles import Body
 
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
@@ -20,7 +22,6 @@ from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
 Points = Sequence[Sequence[float]]
-Vector = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -112,84 +113,6 @@ def through_world(case: Case) -> dict[str, Said]:
 # s: a few roundings of a time do not make it later than the end of a prediction.
 SLACK = Fraction(1, 2**48)
 HORIZON = 5 + SLACK
-BITS = 400  # of sine and cosine
-
-
-def sine_and_cosine(angle: Fraction) -> Vector:
-    """Both to `BITS` bits, by Taylor's series of a 64th of the angle, doubled six times."""
-    x = round(angle / 64 * 2**BITS)
-    sine, cosine, term = 0, 0, 1 << BITS
-    for k in range(200):
-        sign = -1 if k % 4 > 1 else 1
-        if k % 2:
-            sine += sign * term
-        else:
-            cosine += sign * term
-        term = term * x // ((k + 1) << BITS)
-    s, c = Fraction(sine, 1 << BITS), Fraction(cosine, 1 << BITS)
-    for _ in range(6):
-        s, c = 2 * s * c, c * c - s * s
-    return Fraction(round(s * 2**BITS), 2**BITS), Fraction(round(c * 2**BITS), 2**BITS)
-
-
-def placed(points: Points, pose: Sequence[Fraction]) -> list[Vector]:
-    x, y, yaw = pose
-    s, c = sine_and_cosine(yaw)
-    exact = [(Fraction(px), Fraction(py)) for px, py in points]
-    return [(c * px - s * py + x, s * px + c * py + y) for px, py in exact]
-
-
-def square_of_distance(a: list[Vector], b: list[Vector]) -> tuple[int, Fraction]:
-    """Sign and square of the signed distance between the hulls of two sets of points.
-
-    It is that of the origin to the hull of all differences. No order of the points is assumed.
-    """
-    points = sorted({(q[0] - p[0], q[1] - p[1]) for p in a for q in b})
-    hull: list[Vector] = []
-    for sweep in (points, points[::-1]):
-        chain: list[Vector] = []
-        for r in sweep:
-            while len(chain) > 1 and _cross(chain[-2], chain[-1], r) <= 0:
-                chain.pop()
-            chain.append(r)
-        hull += chain[:-1] if len(points) > 1 else chain
-    edges = [(hull[i - 1], hull[i]) for i in range(len(hull))]
-    zero = (Fraction(0), Fraction(0))
-    if len(hull) > 2 and all(_cross(p, q, zero) >= 0 for p, q in edges):
-        depths = [_cross(p, q, zero) ** 2 / _square(p, q) for p, q in edges if p != q]
-        return -1, min(depths)
-    return 1, min(_to_segment(p, q) for p, q in edges)
-
-
-def _cross(p: Vector, q: Vector, r: Vector) -> Fraction:
-    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
-
-
-def _square(p: Vector, q: Vector) -> Fraction:
-    return (q[0] - p[0]) ** 2 + (q[1] - p[1]) ** 2
-
-
-def _to_segment(p: Vector, q: Vector) -> Fraction:
-    """Square of the distance of the origin to a segment."""
-    length = _square(p, q)
-    along = -(p[0] * (q[0] - p[0]) + p[1] * (q[1] - p[1]))
-    share = max(Fraction(0), min(Fraction(1), along / length)) if length else Fraction(0)
-    return (p[0] + share * (q[0] - p[0])) ** 2 + (p[1] + share * (q[1] - p[1])) ** 2
-
-
-class Truth(NamedTuple):
-    """Sign and square of the signed distance of the hulls, and the sum of the radii [m]."""
-
-    sign: int
-    square: Fraction
-    radii: Fraction
-
-    def is_above(self, limit: Fraction) -> bool:
-        """Whether the signed distance is greater than a limit [m]; exact."""
-        reach = self.radii + limit
-        if reach < 0:
-            return self.sign > 0 or self.square < reach**2
-        return self.sign > 0 and self.square > reach**2
 
 
 def moved(case: Case) -> list[tuple[Fraction, Fraction, Fraction]]:
@@ -236,9 +159,11 @@ def shorter_turns(turn: Fraction) -> list[Fraction]:
     return [turn, turn - 2 * PI if turn > 0 else turn + 2 * PI] if is_half else [turn]
 
 
-def truths(case: Case) -> list[Truth]:
-    ego = placed(case.ego, [Fraction(each) for each in case.pose])
-    radii = Fraction(case.radius) + Fraction(case.ego_radius)
-    return [
-        Truth(*square_of_distance(ego, placed(case.obstacle, each)), radii) for each in moved(case)
-    ]
+def truths(case: Case) -> list[oracles.Signed]:
+    """The signed distance at each place where the obstacle may be."""
+    ego, other = (
+        Body(tuple(oracles.hull(Body.of(points).points)), radius)
+        for points, radius in ((case.ego, case.ego_radius), (case.obstacle, case.radius))
+    )
+    ego = oracles.posed(ego, case.pose)
+    return [oracles.signed_distance(ego, oracles.posed(other, each)) for each in moved(case)]
