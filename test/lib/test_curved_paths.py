@@ -304,62 +304,6 @@ def test_pickle_and_copy() -> None:
     assert repr(Path.straight(np.zeros((5, 2, 3)))) == "Path(straight, shape (5,))"
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Path(), "use Path.straight"),
-        (lambda: Path.arcs((0, 0), [(0, 1)]), "start: must have shape (..., 3)"),
-        (lambda: Path.arcs((0, 0, np.nan), [(0, 1)]), "start: x, y and yaw must be finite"),
-        (lambda: Path.arcs((0, 0, 0), [0, 1]), "arcs: must have shape (..., m, 2)"),
-        (lambda: Path.arcs((0, 0, 0), [(0, 1), (np.inf, 1)]), "arcs[1]: curvature and length"),
-        (lambda: Path.arcs((0, 0, 0), [(1e3, 1e4)]), "at most 1e6 rad"),
-        (lambda: Path.arcs((0, 0, 9e5), [(1.0, 9e5)]), "yaw of the start and all turns"),
-        (lambda: Path.arcs((0, 0, 0), np.zeros((0, 3, 2))), "arcs: must hold at least one arc"),
-        (lambda: Path.arcs((0, 0, 0), [[[0, 1], [np.inf, 1]]]), "arcs[1]: curvature and length"),
-        (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "broadcastable with start"),
-        (lambda: Path.dubins((0, 0, 0), (0, 0, 0), 0.0), "radius: must be greater than 0"),
-        (lambda: Path.dubins((0, 0, 0), (0, np.nan, 0), 1.0), "b: x, y and yaw must be finite"),
-        (lambda: Path.dubins(np.zeros((2, 3)), np.zeros((3, 3)), 1.0), "fits that of a"),
-        (
-            lambda: Path.dubins(np.zeros((2, 3)), np.full((2, 3), np.inf), 1.0),
-            "b[0]: x, y and yaw",
-        ),
-        (lambda: Path.dubins((0, 0, 0), (1e15, 0, 0), 1e-300), "b: no curve was found"),
-        (lambda: Path.straight([0, 0, 0]), "poses: must have shape (..., n, 3)"),
-        (lambda: Path.straight(np.zeros((0, 3))), "at least one pose"),
-        (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at(2.0), "must lie in [0, 1.0] (got 2.0)"),
-        (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at([0, np.nan]), "distances[1]"),
-        (lambda: Path.straight(np.zeros((2, 2, 3))).poses, "select one, as in path[0]"),
-        (lambda: Path.straight(np.zeros((2, 3))).segments, "use Path.poses"),
-        (lambda: Path.straight(np.zeros((2, 3)))[0], "needs a path of shape (K,)"),
-    ],
-)
-def test_refusals(call: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        call()
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"times": [0, 1, 2, 3]}, "times: must have shape (2,) or (3,) (got (4,))"),
-        ({"times": [1, 0]}, "times[1]: must increase strictly"),
-        ({"times": [0, np.nan]}, "times[1]: must be finite"),
-        ({"times": [1.8e9, np.nextafter(1.8e9, 2e9)]}, "times: are too close to each other"),
-        ({"swept": False}, "swept: must be True for a Path"),
-        ({"mode": "witness"}, "mode: must be 'collide' or 'distance'"),
-        ({"margin": -1.0}, "margin: must not be negative"),
-        ({"tolerance": 0.0}, "tolerance: must be greater than 0"),
-    ],
-)
-def test_refusals_of_a_check(how: dict[str, object], message: str) -> None:
-    path = Path.arcs((0, 0, 0), [(0, 1), (0.1, 1)])
-    with pytest.raises(InputError) as caught:
-        Scene([CAR]).check_path(CAR, path, **how)
-    assert message in str(caught.value)
-
-
 def test_only_several_paths_have_a_count() -> None:
     """The length of one path is in metres: `Path.length`."""
     assert len(Path.straight(np.zeros((4, 2, 3)))) == 4

@@ -20,6 +20,7 @@ import pytest
 import gjk_collision
 from gjk_collision import (
     Motion,
+    Path,
     Region,
     Scene,
     Shape,
@@ -73,6 +74,7 @@ def many(**changes: Any) -> None:
 ZERO, ROW = (0, 0, 0), np.zeros((1, 3))
 PATH, POSES = np.zeros((2, 3)), np.zeros((2, 3, 3))
 NINE = np.zeros(9)
+CURVE = Path.arcs(ZERO, [(0, 1), (0.1, 1)])
 NOTCH = [0, 0, 4, 0, 1, 1, 0, 4]
 BAD: dict[Status, list[tuple[str, str, str]]] = {
     Status.TOO_FEW_POINTS: [
@@ -126,6 +128,14 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("arrays(poses=[0] * 5 + [NAN])", "poses[1]", "finite"),
         ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=True)", "times[1]", "finite"),
         ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=False)", "times[1]", "finite"),
+        ("Path.arcs((0, 0, NAN), [(0, 1)])", "start", "finite"),
+        ("Path.arcs(ZERO, [(0, 1), (INF, 1)])", "arcs[1]", "curvature and length"),
+        ("Path.arcs(ZERO, [[[0, 1], [INF, 1]]])", "arcs[1]", "curvature and length"),
+        ("Path.dubins(ZERO, (0, NAN, 0), 1.0)", "b", "finite"),
+        ("Path.dubins(PATH, PATH + INF, 1.0)", "b[0]", "x, y and yaw"),
+        ("Path.arcs(ZERO, [(0, 1)]).at([0, NAN])", "distances[1]", ""),
+        ("SCENE.check_path(CAR, CURVE, times=[0, NAN])", "times[1]", "finite"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1, NAN])", "times[2]", "finite"),
     ],
     Status.COORD_RANGE: [
         ("many(b_xy=[*SQUARE[:3], (0.0, 1e16)])", "b_xy[7]", ""),
@@ -142,6 +152,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("closest_approach(**PAIR, t0=-1e15, t1=1e15)", "t1", "1e15"),
         ("SCENE.check(CAR, [ZERO, (1e16, 0, 0)])", "poses[1]", "1e15"),
         ("arrays(xy=with_value(0, -1e300))", "xy[0]", "1e15"),
+        ("Path.arcs(ZERO, [(1e3, 1e4)])", "arcs", "at most 1e6 rad"),
+        ("Path.arcs((0, 0, 9e5), [(1.0, 9e5)])", "arcs", "yaw of the start and all turns"),
+        ("Path.arcs(ZERO, [(0, 1)]).at(2.0)", "distances", "must lie in [0, 1.0] (got 2.0)"),
+        ("Shape.compound([Shape.circle(1e15), CAR]).inflated(1e10)", "margin", ""),
     ],
     Status.CONCAVE_REJECTED: [
         ("Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)])", "xy[2]", "not convex"),
@@ -188,6 +202,14 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("arrays(radius=[0.0] * 3)", "radius", "2"),
         ("arrays(poses=[0] * 3)", "poses", "2"),
         ("arrays(ids=[1])", "ids", "2"),
+        ("Path.arcs((0, 0), [(0, 1)])", "start", "(..., 3)"),
+        ("Path.arcs(ZERO, [0, 1])", "arcs", "(..., m, 2)"),
+        ("Path.arcs(PATH, np.zeros((3, 1, 2)))", "arcs", "broadcastable with start"),
+        ("Path.dubins(PATH, np.zeros((3, 3)), 1.0)", "b", "fits that of a"),
+        ("Path.straight([0, 0, 0])", "poses", "(..., n, 3)"),
+        ("SCENE.check_path(CAR, CURVE, times=[0, 1, 2, 3])", "times", "(2,) or (3,) (got (4,))"),
+        ("SCENE.first_contact(CAR, ROW, [0, 1, 2])", "poses", "(K, T, 3)"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1])", "times", "(2, 3) or (3,)"),
     ],
     Status.INVALID_INPUT: [
         ("many(pairs=[(0, 0), (0, 1)])", "pairs[1]", ""),
@@ -281,9 +303,37 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, PATH, times=[1, 0], swept=False)", "times[1]", "strictly"),
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=True)", "tolerance", "greater"),
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=False)", "tolerance", "greater"),
+        ("Path()", "Path", "use Path.straight"),
+        ("Path.dubins(ZERO, ZERO, 0.0)", "radius", "greater than 0"),
+        ("Path.straight(POSES).poses", "poses", "as in path[0]"),
+        ("Path.straight(PATH).segments", "segments", "use Path.poses"),
+        ("Path.straight(PATH)[0]", "index", "shape (K,)"),
+        ("SCENE.check_path(CAR, CURVE, times=[1, 0])", "times[1]", "strictly"),
+        (
+            "SCENE.check_path(CAR, CURVE, times=[1.8e9, np.nextafter(1.8e9, 2e9)])",
+            "times",
+            "too close",
+        ),
+        ("SCENE.check_path(CAR, CURVE, swept=False)", "swept", "must be True for a Path"),
+        ("SCENE.check_path(CAR, CURVE, mode='witness')", "mode", "'collide' or 'distance'"),
+        ("SCENE.check_path(CAR, CURVE, margin=-1.0)", "margin", "negative"),
+        ("SCENE.check_path(CAR, CURVE, tolerance=0.0)", "tolerance", "greater than 0"),
+        ("Shape.compound([])", "shapes", "at least one Shape"),
+        ("Shape.compound([CAR, (0, 0)])", "shapes[1]", "must be a Shape (got tuple)"),
+        ("Shape.compound(CAR)", "shapes", "must be a sequence (got Shape)"),
+        ("Shape.compound(None)", "shapes", "must be a sequence (got NoneType)"),
+        ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
+        ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
+    ],
+    Status.NUMERIC_FAILURE: [
+        ("Path.dubins(ZERO, (1e15, 0, 0), 1e-300)", "b", "no curve was found"),
     ],
     Status.EMPTY_REQUEST: [
         ("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one"),
+        ("Path.arcs(ZERO, np.zeros((0, 3, 2)))", "arcs", "at least one arc"),
+        ("Path.straight(np.zeros((0, 3)))", "poses", "at least one pose"),
+        ("SCENE.first_contact(CAR, POSES[:0], [0, 1, 2])", "poses", "must hold"),
     ],
     Status.PREDICTION_TOO_SHORT: [("Motion.path([0, 1], [POSE] * 2).at(1.5)", "t", "must lie in")],
 }

@@ -626,6 +626,7 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
     "negative margin": (_put(margins=[0.1, -0.2]), Status.INVALID_INPUT, "margins[1]"),
     "nan margin": (_put(margins=[np.nan, 0.0]), Status.NON_FINITE, "margins[0]"),
     "too few margins": (_put(margins=[0.1]), Status.ARRAY_MISMATCH, "margins"),
+    "negative rate": (_put(margin_rates=[0, -0.1]), Status.INVALID_INPUT, "margin_rates[1]"),
     "inf margin rate": (_put(margin_rates=[0.0, np.inf]), Status.NON_FINITE, "margin_rates[1]"),
     "huge margin rate": (_put(margin_rates=[2e15, 0.0]), Status.COORD_RANGE, "margin_rates[0]"),
     "too many rates": (_put(margin_rates=np.zeros(3)), Status.ARRAY_MISMATCH, "margin_rates"),
