@@ -37,13 +37,7 @@ def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
 
 
 def distances(
-    wanted: Floats,
-    ego: Floats,
-    poses: Floats,
-    times: Floats,
-    other: Floats,
-    start: Floats,
-    v: Floats,
+    at: Floats, ego: Floats, poses: Floats, times: Floats, other: Floats, start: Floats, v: Floats
 ) -> Floats:
     """Return the gaps (K, S) of an ego on its trajectories and an obstacle at constant speed."""
     moved = outlines(other, start + at[..., None] * v)
