@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -565,10 +564,3 @@ def test_world_and_model_agree() -> None:
     run_state_machine_as_test(
         Machine, settings=settings(max_examples=EXAMPLES, stateful_step_count=40)
     )
-
-
-def test_the_model_is_short() -> None:
-    """Who reads it can see that it is right."""
-    text = (Path(__file__).parent / "world_model.py").read_text()
-    code = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in '#"']
-    assert len(code) <= 152

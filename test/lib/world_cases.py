@@ -26,38 +26,20 @@ Points = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Case:
-    """A vehicle and an obstacle; both are the convex hulls of their points.
+    """A vehicle and an obstacle; both are the convex hulls of their points [m, rad, s]."""
 
-    Attributes
-    ----------
-    ego, obstacle : sequence of (x, y)
-        In the base frame, and in the obstacle's frame [m].
-    pose, obstacle_pose : tuple of float
-        x, y, yaw in the check frame [m, m, rad].
-    ego_radius : float
-        Added to the obstacle's radius, because the footprint of a topic has none [m], to 5 m.
-    velocity : tuple of float or None
-        vx, vy, wz [m/s, m/s, rad/s].
-    path : sequence of (time, x, y, yaw)
-        Predicted poses; times after `stamp` [s].
-    stamp, request_stamp : int
-        Of the obstacle, and of the request [ns].
-    at : float or None
-        Time of the pose after `request_stamp` [s]; None: the obstacle stands still.
-    """
-
-    ego: Points
-    obstacle: Points
+    ego: Points  # in the base frame
+    obstacle: Points  # in the obstacle's frame
     pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
     obstacle_pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
     margin: float = 0.0
-    ego_radius: float = 0.0
+    ego_radius: float = 0.0  # to 5 m; inflates the obstacle: a received footprint has no radius
     radius: float = 0.0
     velocity: tuple[float, float, float] | None = None
-    path: Sequence[tuple[float, float, float, float]] = ()
-    stamp: int = 1_800_000_000 * S
+    path: Sequence[tuple[float, float, float, float]] = ()  # time after `stamp`, x, y, yaw
+    stamp: int = 1_800_000_000 * S  # of the obstacle [ns]
     request_stamp: int = 1_800_000_000 * S
-    at: float | None = None
+    at: float | None = None  # time after `request_stamp`; None: the obstacle stands still
     changes: dict[str, Any] = field(default_factory=dict)  # of the configuration
 
 
@@ -74,24 +56,24 @@ def snapshot(case: Case) -> Snapshot:
     """A world that has received the messages of a case."""
     source = SourceConfig("obstacles", timeout=60.0, inflation=case.ego_radius)
     world = World(Config(**{"sources": (source,), "footprint_timeout": 60.0, **case.changes}))
-    now = max(case.stamp, 1)
-    outline = np.array(case.ego, dtype=np.float64)
-    world.receive_footprint(Footprint("base_link", now, outline), now=now, steady=S)
+    times = {"now": max(case.stamp, 1), "steady": S}
+    world.receive_footprint(Footprint("base_link", times["now"], np.array(case.ego)), **times)
+    path = np.reshape(np.array(case.path, dtype=float), (-1, 4))
     data = Obstacles(
         "odom",
         case.stamp,
         ids=np.array([7]),
         offsets=np.array([0, len(case.obstacle)]),
-        xy=np.array(case.obstacle, dtype=np.float64).ravel(),
+        xy=np.array(case.obstacle, dtype=float).ravel(),
         radius=np.array([case.radius]),
         poses=np.array(case.obstacle_pose),
         velocities=np.array(case.velocity or ()),
-        path_offsets=np.array([0, len(case.path)]) if case.path else np.empty(0, np.int64),
-        path_times=np.array([each[0] for each in case.path]),
-        path_poses=np.array([each[1:] for each in case.path]).ravel(),
+        path_offsets=np.array([0, len(path)] if case.path else (), int),
+        path_times=path[:, 0],
+        path_poses=path[:, 1:].ravel(),
     )
-    world.receive_obstacles("obstacles", data, now=now, steady=S)
-    return world.snapshot(now=now, steady=S)
+    world.receive_obstacles("obstacles", data, **times)
+    return world.snapshot(**times)
 
 
 def through_world(case: Case) -> dict[str, Said]:
@@ -115,36 +97,30 @@ SLACK = Fraction(1, 2**48)
 HORIZON = 5 + SLACK
 
 
-def moved(case: Case) -> list[tuple[Fraction, Fraction, Fraction]]:
+def moved(case: Case) -> list[tuple[Fraction, ...]]:
     """Where the obstacle is at the time of the request; both ways at a turn of half a circle.
 
     Empty where that is not known: after the horizon of 5 s, or after the end of the path.
     """
-    x, y, yaw = map(Fraction, case.obstacle_pose)
+    begin = tuple(map(Fraction, (0.0, *case.obstacle_pose)))
     if case.at is None:
-        return [(x, y, yaw)]
+        return [begin[1:]]
     time = Fraction(case.at) + Fraction(case.request_stamp - case.stamp, S)
     if time > HORIZON:
         return []
     if not case.path:
-        vx, vy, wz = map(Fraction, case.velocity or (0.0, 0.0, 0.0))
-        return [(x + vx * time, y + vy * time, yaw + wz * time)]
-    begin: tuple[Fraction, ...] = (Fraction(0), x, y, yaw)
+        velocity = map(Fraction, case.velocity or (0.0, 0.0, 0.0))
+        return [tuple(p + v * time for p, v in zip(begin[1:], velocity, strict=True))]
     for each in case.path:
         end = tuple(map(Fraction, each))
         if time <= end[0] and end[0] > begin[0]:
             share = (time - begin[0]) / (end[0] - begin[0])
-            return [
-                (
-                    begin[1] + share * (end[1] - begin[1]),
-                    begin[2] + share * (end[2] - begin[2]),
-                    begin[3] + share * turn,
-                )
-                for turn in shorter_turns(end[3] - begin[3])
-            ]
+            x, y = (begin[k] + share * (end[k] - begin[k]) for k in (1, 2))
+            turns = shorter_turns(end[3] - begin[3])
+            return [(x, y, begin[3] + share * turn) for turn in turns]
         begin = end
     is_at_the_end = time <= begin[0] + SLACK
-    return [(begin[1], begin[2], begin[3])] if is_at_the_end else []
+    return [begin[1:]] if is_at_the_end else []
 
 
 PI = Fraction(
