@@ -130,13 +130,8 @@ class Run:
         snapshot = self.snapshot()
         self.counter += 1
         info = {"snapshot_id": snapshot.id, "config_hash": snapshot.config.hash}
-        fields = {
-            "header": {"stamp": self.now},
-            "counter": self.counter,
-            "info": info,
-            "snapshot_sequence": self.sequence,
-        }
-        self._send(STATE, fields)
+        rest = {"counter": self.counter, "info": info, "snapshot_sequence": self.sequence}
+        self._send(STATE, {"header": {"stamp": self.now}, **rest})
 
     def _send(self, kind: str, fields: Mapping[str, Any]) -> None:
         data = encoded(kind, fields)
@@ -177,10 +172,8 @@ class Run:
 
     def asked(self, *names: str) -> _core.MirrorAsked:
         """A question to the mirror at this time."""
-        times = self.mirror_times
-        return self.mirror.ask(
-            footprints=list(names), at=self.now, required=0, frame=None, **times
-        )
+        given = {"footprints": list(names), "at": self.now, "required": 0, "frame": None}
+        return self.mirror.ask(**given, **self.mirror_times)
 
     def fault(self, asked: _core.MirrorAsked | None = None) -> Fault | None:
         """Why the mirror has no valid snapshot now, or may not return an answer to a question."""
@@ -217,20 +210,17 @@ OUTLINES = (
 def some_config(rng: np.random.Generator) -> Config:
     """Three sources, and every parameter that an answer depends on."""
     on = rng.random(12) < 0.5
-    outline = OUTLINES[rng.integers(3)]
-    footprint: dict[str, Any] = {}
+    outline = tuple(np.ravel(OUTLINES[rng.integers(3)]).astype(float).tolist())
+    given: dict[str, Any] = {}
     if on[0]:
-        footprint["footprint"] = tuple(float(v) for point in outline for v in point)
+        given["footprint"] = outline
     elif on[1]:
-        footprint["robot_radius"] = float(rng.uniform(0.2, 1.5))
+        given["robot_radius"] = float(rng.uniform(0.2, 1.5))
     else:
-        footprint["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
+        given["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
-    margins: dict[str, Any] = {
-        name: float(rng.uniform(0, 0.5))
-        for name, is_set in zip(names, on[2:7], strict=True)
-        if is_set
-    }
+    for name in np.array(names)[on[2:7]].tolist():
+        given[name] = float(rng.uniform(0, 0.5))
     sources = tuple(
         SourceConfig(
             name,
@@ -247,8 +237,7 @@ def some_config(rng: np.random.Generator) -> Config:
         prediction_policy=("unknown_is_error", "constant_velocity", "hold")[rng.integers(3)],
         prediction_horizon=float(rng.uniform(0.5, 6.0)),
         toi_tolerance=float(rng.choice([0.005, 0.05])),
-        **footprint,
-        **margins,
+        **given,
     )
 
 
@@ -314,9 +303,7 @@ def some_obstacles(
         radius=rng.uniform(0, 0.5, count) if has[2] else floats,
         poses=np.concatenate(own).ravel() if own else floats,
         velocities=velocities.ravel() if has[3] else floats,
-        path_offsets=np.cumsum([0, *lengths]).astype(np.uint32)
-        if has[1]
-        else np.empty(0, np.uint32),
+        path_offsets=np.cumsum([0, *lengths] if has[1] else []).astype(np.uint32),
         path_times=np.concatenate(times) if count and has[1] else floats,
         path_poses=ways.ravel() if has[1] else floats,
         margins=rng.uniform(0, 0.5, count) if has[4] else floats,
@@ -377,13 +364,9 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
         run.world.receive_footprint(Footprint(frame, stamp, outline), **run.times)
     elif event == "bad list":
         data = some_obstacles(rng, stamp, run.frames, 0, "")
-        changes: list[dict[str, Any]] = [
-            {"frame": "nowhere"},
-            {"stamp": run.now + S},
-            {"xy": data.xy * np.nan},
-            {"ids": data.ids[:-1]},
-        ]
-        bad = replace(data, **changes[rng.integers(4)])
+        changes = [("frame", "nowhere"), ("stamp", run.now + S)]
+        changes += [("xy", data.xy * np.nan), ("ids", data.ids[:-1])]
+        bad = replace(data, **dict([changes[rng.integers(4)]]))
         run.world.receive_obstacles(name, bad, **run.times)
     elif event == "undecodable":
         fault = Fault(Status.NON_FINITE, "xy[3]: must be finite")

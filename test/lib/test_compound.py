@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
+from samples import outlines
 
 from gjk_collision import Scene, Shape, closest, collide, distance
 from gjk_collision.planning import reach
@@ -44,21 +45,12 @@ def compound(parts: Sequence[Part]) -> Shape:
     return Shape.compound([shapes[0], Shape.compound(shapes[1:])] if len(shapes) > 1 else shapes)
 
 
-def cores(points: Floats, poses: Floats) -> NDArray[np.object_]:
-    """Return the part without its radius at each of the poses (..., 3)."""
-    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
-    x, y = points[:, 0], points[:, 1]
-    at = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1) + poses[..., None, :2]
-    if len(points) == 1:
-        return np.asarray(shapely.points(at[..., 0, :]))
-    make = shapely.linestrings if len(points) == 2 else shapely.polygons
-    return np.asarray(make(at))
-
-
 def gaps(a: Sequence[Part], poses: Floats, b: Sequence[Part], pose: Floats) -> Floats:
     """Return the distance of two unions, a at each of the poses (...); negative at overlap."""
     each = [
-        shapely.distance(cores(p, poses), cores(q, np.broadcast_to(pose, poses.shape))) - r - s
+        shapely.distance(outlines(p, poses), outlines(q, np.broadcast_to(pose, poses.shape)))
+        - r
+        - s
         for p, r in a
         for q, s in b
     ]
