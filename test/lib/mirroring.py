@@ -117,7 +117,6 @@ class Run:
         return self.world.snapshot(**self.times)
 
     def publish(self) -> None:
-        """Send the snapshot if it has changed."""
         snapshot = self.snapshot()
         fault = snapshot.fault and snapshot.fault.status
         key = snapshot.id, snapshot.config.hash, fault, snapshot.bad_sources
@@ -140,7 +139,6 @@ class Run:
         self.arrive()
 
     def arrive(self) -> None:
-        """Deliver what has arrived by now."""
         while self.under_way and self.under_way[0][0] <= self.steady:
             _, kind, data = self.under_way.popleft()
             read = STORE.deserialize_cdr(data, kind)
@@ -171,7 +169,6 @@ class Run:
                 self.beat()
 
     def asked(self, *names: str) -> _core.MirrorAsked:
-        """A question to the mirror at this time."""
         given = {"footprints": list(names), "at": self.now, "required": 0, "frame": None}
         return self.mirror.ask(**given, **self.mirror_times)
 
@@ -181,14 +178,11 @@ class Run:
         return None if found is None else Fault(Status(found[0]), found[1])
 
     def mirrored(self) -> Mirrored:
-        """The data from which the mirror answers now."""
         return Mirrored(self.asked())
 
 
 @dataclass
 class Mirrored:
-    """The data of a question to a mirror."""
-
     asked: _core.MirrorAsked
 
     def cores(self) -> list[_core.Snapshot]:

@@ -46,8 +46,6 @@ def place(points: Points, pose: Pose) -> Points:
 
 
 class Frames(SameFrameOnly):
-    """Frames by name, at any stamp."""
-
     def __init__(self, **frames: Pose) -> None:
         self.frames = frames
 
@@ -86,7 +84,6 @@ class Case:
         return Pose(self.origin[0] + x, self.origin[1] + y, yaw)
 
     def obstacle_body(self) -> Points:
-        """Return the obstacle in the check frame at the time asked for."""
         own = self.path[int(self.time) - 1] if self.path else self.own  # times are whole
         body = place(oracles.hull(self.ring), own)
         if self.velocity is not None and not self.path:
@@ -95,12 +92,10 @@ class Case:
         return place(body, self.frame)
 
     def vehicle_body(self) -> Points:
-        """Return the vehicle in the check frame."""
         body = oracles.hull(self.footprint or [(0.0, 0.0)])
         return place(place(place(body, self.mounted), self.asked), self.asked_in)
 
     def gap(self, radii: Fraction | float = 0.0) -> oracles.Signed:
-        """Return the signed distance of vehicle and obstacle with these radii."""
         ends = (Body.of(oracles.hull(b)) for b in (self.vehicle_body(), self.obstacle_body()))
         return oracles.Signed(oracles.signed_distance(*ends).core, Fraction(radii))
 
@@ -282,7 +277,6 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
 
 
 def judge(case: Case, snapshot: Snapshot, margin: float, gap: oracles.Signed) -> None:
-    """Feed every verdict to the second opinion."""
     # COLLISION and MARGIN may be too early by a share of all coordinates.
     poses = case.frame, case.own, case.asked_in, case.asked, case.mounted
     early = Fraction(1e-12 * float(np.abs([*poses, *np.eye(3)])[:, :2].sum()) + 1e-9)

@@ -17,7 +17,6 @@ PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_ser
 
 
 def test_parameter_file_equals_the_defaults() -> None:
-    """``python -m gjk_collision.server.parameter_files`` prints the file."""
     assert PARAMETER_FILE.read_text() == to_yaml(Config())
 
 

@@ -23,7 +23,6 @@ KINDS = {"dubins": _core.dubins, "reeds_shepp": _core.reeds_shepp}
 
 
 def lengths(counts: NDArray[np.uint32], arcs: Floats) -> Floats:
-    """Return the length of each curve [m]."""
     used = np.arange(5) < counts[:, None]
     return np.asarray(np.where(used, np.abs(arcs[:, :, 1]), 0.0).sum(axis=1))
 

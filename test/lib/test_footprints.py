@@ -344,7 +344,6 @@ def test_twist_of_an_odometry_is_in_its_child_frame() -> None:
 def ask(
     snapshot: Snapshot, poses: Any, *names: str, late: Any = lambda: False, **fields: Any
 ) -> PosesAnswer:
-    """The answer to a request with a footprint per pose."""
     stamp = SimpleNamespace(sec=0, nanosec=0)
     given = {
         "header": SimpleNamespace(frame_id="odom", stamp=stamp),

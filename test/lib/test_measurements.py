@@ -33,7 +33,6 @@ HEADER = Message(frame_id="odom", stamp=Message(sec=100, nanosec=0))
 
 
 def world_of(kind: str, message: Any, **parameters: Any) -> World:
-    """A world that has received one message, or its fault."""
     source = SourceConfig("obstacles", type=kind, **parameters)
     config = Config(robot_radius=ROBOT, sources=(source,))
     world = World(config)

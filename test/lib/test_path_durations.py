@@ -149,7 +149,6 @@ def test_motions_of_any_duration_are_never_falsely_free(duration: float) -> None
 
 
 def duration_after(rng: np.random.Generator, time: float) -> float:
-    """Return the duration of a segment that starts at a time [s]."""
     ulp = math.nextafter(time, math.inf) - time
     choices = (
         lambda: ulp,

@@ -97,7 +97,6 @@ def solve(planner, checker, start, goal, *, space=None, questions=3000):
 
 
 def wall_with_gap(gap):
-    """A wall across x = 0 with a gap about y = 0."""
     height = 20.0
     return Scene(
         [Shape.box(1.0, height)] * 2,
@@ -201,7 +200,6 @@ def pose_of(state):
 
 
 def on_edge(space, ends, count):
-    """Return poses on an edge as OMPL drives it, its end included."""
     state, poses = space.allocState(), []
     for share in [*np.linspace(0.0, 1.0, count - 1)[:-1], np.nextafter(1.0, 0.0), 1.0]:
         space.interpolate(*ends, share, state)

@@ -73,7 +73,6 @@ AREAS = {
 
 
 def draw(how, *arguments, **options):
-    """Return axes with one drawing."""
     axes = Figure().add_subplot()
     how(axes, *arguments, **options)
     return axes
@@ -84,7 +83,6 @@ def labels_of(axes):
 
 
 def rings_of(patch):
-    """Return the vertices of each line of a patch."""
     path = patch.get_path()
     starts = [*np.flatnonzero(path.codes == path.MOVETO), len(path.vertices)]
     return [path.vertices[a:b] for a, b in itertools.pairwise(starts)]

@@ -30,7 +30,6 @@ def rollouts(rng: np.random.Generator) -> Floats:
 
 
 def turned(points: Floats, pose: Floats) -> Floats:
-    """Return points (n, 2) at a pose."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     return np.asarray(pose[:2] + points @ np.array([[c, s], [-s, c]]))
 
@@ -56,7 +55,6 @@ def obstacles(rng: np.random.Generator) -> list[tuple[Floats, float]]:
 @pytest.mark.parametrize("margin", [0.0, 0.15])
 @pytest.mark.parametrize("seed", range(4))
 def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> None:
-    """A batch has the verdicts of its poses alone, and these are shapely's."""
     rng = np.random.default_rng(seed)
     found = obstacles(rng)
     scene = Scene([Shape.hull(*each) for each in found])

@@ -33,13 +33,23 @@ from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Report
+from gjk_collision.server.snapshot import Fault, Report, Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 
 # ---- the plain case
+
+
+def why(world: World, time: Time) -> str:
+    return world.snapshot(**time.both).fault.message
+
+
+def confirmed(world: World, time: Time, asked: Snapshot) -> tuple[Verdict, Status]:
+    """The answer to a question of before that is sent now."""
+    answer = questions.collide(world.confirm(asked, **time.both), FAR)
+    return answer.verdict, answer.status
 
 
 @pytest.mark.requirement("G-2")
@@ -274,8 +284,7 @@ def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
         send(world, time, (0, 0), sequence=5)
         time.pass_(0.1)
     assert ask(world, time) == unknown(Status.INVALID_INPUT)  # as if there were two publishers
-    fault = world.snapshot(**time.both).fault
-    assert "two publishers use the name" in fault.message
+    assert "two publishers use the name" in why(world, time)
 
 
 @pytest.mark.requirement("D-3")
@@ -316,14 +325,12 @@ def test_message_with_a_number_that_does_not_increase_is_refused(time: Time, lat
     send(world, time, (0, 0), stamp=T0, sequence=2)
     send(world, time, (50, 50), stamp=T0 + later, sequence=number)
     assert ask(world, time) == unknown(Status.INVALID_INPUT)
-    fault = world.snapshot(**time.both).fault
-    assert f"sequence number {number} was received after 2: it must increase" in fault.message
+    assert f"sequence number {number} was received after 2: it must increase" in why(world, time)
     time.pass_(5.0)
     for _ in range(3):  # the network may deliver it several times
         send(world, time, (0, 0), sequence=number)
         assert ask(world, time) == unknown(Status.INVALID_INPUT)
-        fault = world.snapshot(**time.both).fault
-        assert f"sequence number {number} was received after" in fault.message
+        assert f"sequence number {number} was received after" in why(world, time)
     time.pass_(0.1)
     send(world, time, (0, 0), sequence=number + 1)
     assert ask(world, time) == FREE
@@ -491,7 +498,7 @@ def test_what_happens_while_an_answer_is_computed(time: Time, name: str, is_larg
     first = world.snapshot(**time.both)
     if is_large:
         world.keep(first)
-    assert questions.collide(world.confirm(first, **time.both), FAR).is_free
+    assert confirmed(world, time, first) == FREE
     time.pass_(0.01)
     assert not HAPPENINGS[name](world, time, tree)  # a transform is refused by a text
     time.pass_(0.01)
@@ -517,12 +524,11 @@ def test_vehicle_that_becomes_faster_while_an_answer_is_computed(time: Time) -> 
     named = first.chosen("slow")
     time.pass_(0.01)
     world.receive_twist(Twist("base_link", time.now, 0.6, 0.0, 0.0), **time.both)
-    assert questions.collide(world.confirm(first, **time.both), FAR).is_free
+    assert confirmed(world, time, first) == FREE
     time.pass_(0.01)
     world.receive_twist(Twist("base_link", time.now, 5.0, 0.0, 0.0), **time.both)
-    answer = questions.collide(world.confirm(first, **time.both), FAR)
-    assert (answer.verdict, answer.status) == unknown(Status.SNAPSHOT_MISMATCH)
-    assert questions.collide(world.confirm(named, **time.both), FAR).is_free
+    assert confirmed(world, time, first) == unknown(Status.SNAPSHOT_MISMATCH)
+    assert confirmed(world, time, named) == FREE
 
 
 def test_place_of_static_data_is_valid_for_the_transform_tolerance(time: Time) -> None:
@@ -682,8 +688,7 @@ def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
     bad = spoil(boxes((100, 100), (50, 0), stamp=time.now))
     world.receive_obstacles("radar", bad, **time.both)
     assert ask(world, time) == unknown(status)
-    fault = world.snapshot(**time.both).fault
-    assert fault.message.startswith(f"radar: {where}"), fault.message
+    assert why(world, time).startswith(f"radar: {where}")
     assert ask(world, time, Pose()) == (Verdict.COLLISION, status)  # of the good source
     time.pass_(0.05)
     send(world, time, (100, 100), to="radar")
@@ -767,7 +772,7 @@ def test_over_the_limits_nothing_is_cut(time: Time) -> None:
     ):
         world.receive_obstacles("obstacles", spoil, **time.both)
         assert ask(world, time, Pose()) == unknown(Status.LIMIT_EXCEEDED)
-        assert world.snapshot(**time.both).fault.message == f"obstacles: {where}"
+        assert why(world, time) == f"obstacles: {where}"
 
 
 @pytest.mark.requirement("D-5")

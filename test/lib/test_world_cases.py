@@ -98,7 +98,6 @@ def at_the_margin(rng: random.Random) -> Case:
 
 
 def stamps(rng: random.Random) -> tuple[int, int]:
-    """Of the obstacle and of the request."""
     stamp = rng.choice((0, 3, 1000 * S, 1_800_000_000 * S)) + rng.randint(0, S)
     return stamp, stamp + rng.choice((0, rng.randint(0, S // 10)))
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from replays import replay, rows_of
-from rosbags.typesys import get_types_from_msg
 from worlds import CAR, T0, S, boxes
 from write_scenarios import CAR as OTHER_CAR
 from write_scenarios import Road, at, steps, thing
@@ -44,7 +43,6 @@ class Turned(SameFrameOnly):
 
 
 def box(x: float, y: float, **fields: Any) -> Obstacles:
-    """A box of 2 m that stands still."""
     return boxes((x, y), **{"ids": np.array([7]), "velocities": np.zeros(3), **fields})
 
 
@@ -137,7 +135,6 @@ def test_inflation_and_margin_add_up() -> None:
 
 
 def drive(path: Path, **fields: Any) -> None:
-    """A car stands 5 m ahead of the bonnet."""
     with BagWriter(path) as writer:
         road = Road(writer)
         for t in steps(0.5):
@@ -178,10 +175,3 @@ def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: boo
         message = next(iter(bag.messages(["/obstacles"])))
         read = obstacles(bag.decode(message))
         assert len(read) == 1 and len(read.margins) == len(read.margin_rates) == 0
-
-
-def test_the_definition_in_the_messages_has_the_margins_last() -> None:
-    """So that a message of the older definition is the beginning of one of the new one."""
-    text = (Path(__file__).parents[2] / "msg" / "ObstacleArray.msg").read_text(encoding="utf-8")
-    _, fields = get_types_from_msg(text, OBSTACLE_ARRAY)[OBSTACLE_ARRAY]
-    assert [name for name, _ in fields][-2:] == ["margins", "margin_rates"]

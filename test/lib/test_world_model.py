@@ -71,7 +71,6 @@ class Frames(SameFrameOnly):
 
 
 def obstacles(message: Message) -> Obstacles:
-    """The boxes of a message, in its frame."""
     n = len(message.boxes)
     shift = 0.0 if message.frame == "odom" else Frames.shift(message.stamp)
     return Obstacles(
@@ -339,7 +338,6 @@ class Machine(RuleBasedStateMachine):
         self.look = True
 
     def tell(self, message: Message, bad: Any = None, waited: int = 0) -> None:
-        """Give a list of obstacles, or a bad one, to both."""
         message.stamp = max(message.stamp, 0)
         data = obstacles(message)
         if bad is not None:

@@ -28,7 +28,6 @@ UPDATES, THREADS = 400, 3
 
 @pytest.fixture(autouse=True)
 def _often() -> Iterator[None]:
-    """Change from one thread to another often."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -36,7 +35,6 @@ def _often() -> Iterator[None]:
 
 
 def hits_in(snapshot: Snapshot) -> set[int]:
-    """The places where there is a collision, by every question."""
     verdicts = questions.check_poses(snapshot, POSES.ravel(), mode=1).verdicts
     is_hit = (verdicts == Verdict.COLLISION).reshape(-1, PLACES)
     hits = {tuple(np.flatnonzero(row)) for row in is_hit}

@@ -72,7 +72,6 @@ def send(
 def outline(
     world: World, time: Time, points: Any = BOX, frame: str = "base_link", stamp: int | None = None
 ) -> None:
-    """A footprint is received now."""
     stamp = time.now if stamp is None else stamp
     world.receive_footprint(Footprint(frame, stamp, points), **time.both)
 
