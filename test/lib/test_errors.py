@@ -73,7 +73,7 @@ def many(**changes: Any) -> None:
 # Of each status: the call, the argument with its index, and words of the rule.
 ZERO, ROW = (0, 0, 0), np.zeros((1, 3))
 PATH, POSES = np.zeros((2, 3)), np.zeros((2, 3, 3))
-NINE = np.zeros(9)
+NINE = {"path_poses": np.zeros(9)}
 CURVE = Path.arcs(ZERO, [(0, 1), (0.1, 1)])
 NOTCH = [0, 0, 4, 0, 1, 1, 0, 4]
 BAD: dict[Status, list[tuple[str, str, str]]] = {
@@ -161,11 +161,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)])", "xy[2]", "not convex"),
         ("Shape.polygon([(0, 4), (1, 1), (4, 0), (0, 0)])", "xy[1]", "not convex"),
         ("Shape.polygon([(0, 0), (1, 5e-324), (2, 0), (2, 2)])", "xy[1]", "not convex"),
-        (
-            "arrays(offsets=[0, 4], xy=NOTCH, kinds=[1], concave_policy='reject')",
-            "xy[4]",
-            "obstacle 0",
-        ),
+        ("arrays([0, 4], NOTCH, kinds=[1], concave_policy='reject')", "xy[4]", "obstacle 0"),
     ],
     Status.ARRAY_MISMATCH: [
         ("many(a_offsets=[0, 3])", "a_offsets[1]", ""),
@@ -232,11 +228,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.polygon(SQUARE, radius=-0.1)", "radius", "negative"),
         ("Shape.circle(np.timedelta64(5))", "radius", "must be a number"),
         ("Shape.circle(Decimal('sNaN'))", "radius", "must be a number"),
-        (
-            "Shape.polygon(np.ma.array(SQUARE, mask=[[0, 0], [0, 0], [0, 1], [0, 0]]))",
-            "xy[2]",
-            "masked",
-        ),
+        ("Shape.polygon(np.ma.array(SQUARE, mask=np.eye(4, 2, -2)))", "xy[2]", "masked"),
         ("Shape.hull([np.ma.array([0, 0], mask=[1, 0]), [1.0, 1.0]])", "points[0]", "masked"),
         ("collide(CAR, CAR, pose_b=np.ma.array([5.0, 0, 0], mask=[1, 0, 0]))", "pose_b", "masked"),
         ("SCENE.is_free(CAR, np.ma.array([9.0, 0, 0], mask=[0, 1, 0]))", "pose[1]", "masked"),
@@ -295,7 +287,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("arrays(radius=[0.0, -1.0])", "radius[1]", "negative"),
         ("arrays(concave_policy='skip')", "concave_policy", "decompose"),
         (
-            "arrays(path_offsets=[0, 1, 3], path_times=[0, 1, 1], path_poses=NINE)",
+            "arrays(path_offsets=[0, 1, 3], path_times=[0, 1, 1], **NINE)",
             "path_times[2]",
             "strictly",
         ),
@@ -309,11 +301,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Path.straight(PATH).segments", "segments", "use Path.poses"),
         ("Path.straight(PATH)[0]", "index", "shape (K,)"),
         ("SCENE.check_path(CAR, CURVE, times=[1, 0])", "times[1]", "strictly"),
-        (
-            "SCENE.check_path(CAR, CURVE, times=[1.8e9, np.nextafter(1.8e9, 2e9)])",
-            "times",
-            "too close",
-        ),
+        ("SCENE.check_path(CAR, CURVE, times=[1.8e9, 1800000000.0000002])", "times", "too close"),
         ("SCENE.check_path(CAR, CURVE, swept=False)", "swept", "must be True for a Path"),
         ("SCENE.check_path(CAR, CURVE, mode='witness')", "mode", "'collide' or 'distance'"),
         ("SCENE.check_path(CAR, CURVE, margin=-1.0)", "margin", "negative"),
@@ -325,6 +313,32 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
+        ("Scene(CAR)", "shapes", "must be a sequence (got Shape)"),
+        ("Scene([CAR, SCENE])", "shapes[1]", "must be a Shape (got Scene)"),
+        ("SCENE.check('car', [POSE])", "shape", "must be a Shape or a list of them (got str)"),
+        ("SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)", "swept", "must be True or False"),
+        ("SCENE.check(CAR, [POSE], margin='1')", "margin", "must be a number (got '1')"),
+        ("SCENE.is_free('car', POSE)", "shape", "must be a Shape (got str)"),
+        ("SCENE.is_free(CAR, 'abc')", "pose", "must be an array of real numbers"),
+        ("SCENE.is_free(CAR, POSE, margin='1')", "margin", "must be a number (got '1')"),
+        ("SCENE.is_free(CAR, POSE, time='1')", "time", "must be a number (got '1')"),
+        ("SCENE.nearest(CAR, POSE, 1.0)", "k", "must be a whole number"),
+        ("SCENE.nearest(CAR, POSE, 2**40)", "k", "must be a whole number"),
+        ("Shape.circle(10**400)", "radius", "must be a number (got 1000"),
+        ("Shape(SQUARE)", "core", "use Shape.polygon"),
+        ("time_of_impact(CAR, CAR, POSE, STILL)", "motion_a", "must be a Motion (got tuple)"),
+        ("Shape.from_geo({'type': 1, 'coordinates': (0, 0)})", "g", "a string"),
+        (
+            "Shape.from_geo({'type': ['Point'], 'coordinates': (0, 0)})",
+            "g",
+            "type must be a string",
+        ),
+        (
+            "Shape.from_geo({'type': np.array(['Point']), 'coordinates': (0, 0)})",
+            "g",
+            "type must be a string",
+        ),
+        ("Shape.from_geo({'type': np.array(['Point'] * 2)})", "g", "a string"),
     ],
     Status.NUMERIC_FAILURE: [
         ("Path.dubins(ZERO, (1e15, 0, 0), 1e-300)", "b", "no curve was found"),
@@ -484,31 +498,6 @@ def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
             assert "must" in caught.value.rule or "use" in caught.value.rule
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        ("Scene(CAR)", "shapes: must be a sequence (got Shape)"),
-        ("Scene([CAR, SCENE])", "shapes[1]: must be a Shape (got Scene)"),
-        ("SCENE.check('car', [POSE])", "shape: must be a Shape or a list of them (got str)"),
-        ("SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)", "swept: must be True or False"),
-        ("SCENE.check(CAR, [POSE], margin='1')", "margin: must be a number (got '1')"),
-        ("SCENE.is_free('car', POSE)", "shape: must be a Shape (got str)"),
-        ("SCENE.is_free(CAR, 'abc')", "pose: must be an array of real numbers"),
-        ("SCENE.is_free(CAR, POSE, margin='1')", "margin: must be a number (got '1')"),
-        ("SCENE.is_free(CAR, POSE, time='1')", "time: must be a number (got '1')"),
-        ("SCENE.nearest(CAR, POSE, 1.0)", "k: must be a whole number"),
-        ("SCENE.nearest(CAR, POSE, 2**40)", "k: must be a whole number"),
-        ("Shape.circle(10**400)", "radius: must be a number (got 1000"),
-        ("Shape(SQUARE)", "core: use Shape.polygon"),
-        ("time_of_impact(CAR, CAR, POSE, STILL)", "motion_a: must be a Motion (got tuple)"),
-    ],
-)
-def test_what_only_looks_alike_is_refused(call: str, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        eval(call, NAMES)
-    assert str(caught.value).startswith(said)
-
-
 def star(corners: int, turns: int) -> list[tuple[float, float]]:
     """It turns one way only; taken for convex, its tips would be cut off."""
     angles = [2 * math.pi * turns * k / corners for k in range(corners)]
@@ -659,26 +648,22 @@ def test_geometries_in_geometries_without_end_are_refused() -> None:
         assert (caught.value.status, caught.value.argument) == (Status.INVALID_INPUT, "g")
 
 
-@pytest.mark.parametrize("kind", [np.array(["Point", "Point"]), np.array(["Point"]), ["Point"], 1])
-def test_the_type_of_a_geometry_is_a_string(kind: Any) -> None:
-    """An array of several words has no truth value, and one of one word is not a type."""
-    with pytest.raises(InputError, match="type must be a string") as caught:
-        Shape.from_geo({"type": kind, "coordinates": (0.0, 0.0)})
-    assert caught.value.argument == "g"
-
-
 @pytest.mark.parametrize("empty", ["", b"", {}, set(), frozenset()])
-def test_no_string_and_no_mapping_counts_as_an_empty_sequence(empty: Any) -> None:
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda empty: Shape.concave(SQUARE, empty), "holes"),
+        (lambda empty: Region([SQUARE], empty), "holes"),
+        (Shape.compound, "shapes"),
+        (Scene, "shapes"),
+    ],
+)
+def test_no_string_and_no_mapping_counts_as_an_empty_sequence(
+    empty: Any, call: Callable[[Any], Any], name: str
+) -> None:
     """Else a wrong argument would leave out holes or obstacles in silence."""
-    for call, name in (
-        (lambda: Shape.concave(SQUARE, empty), "holes"),
-        (lambda: Region([SQUARE], empty), "holes"),
-        (lambda: Shape.compound(empty), "shapes"),
-        (lambda: Scene(empty), "shapes"),
-    ):
-        with pytest.raises(InputError, match=r"must be a sequence \(got ") as caught:
-            call()
-        assert caught.value.argument == name
+    with pytest.raises(InputError, match=rf"^{name}: must be a sequence \(got "):
+        call(empty)
 
 
 class Old(np.ndarray[Any, np.dtype[np.float64]]):
@@ -690,26 +675,23 @@ class Old(np.ndarray[Any, np.dtype[np.float64]]):
 
 def test_an_array_with_axes_is_not_a_number() -> None:
     one = np.zeros((1, 1, 1, 1)).view(Old)
-    for call, name in (
-        (lambda: SCENE.check(CAR, (0.0, 0.0, 0.0), margin=one), "margin"),
-        (lambda: Shape.circle(one), "radius"),
-    ):
-        with pytest.raises(InputError, match="must be a number") as caught:
-            call()
-        assert caught.value.argument == name
+    with pytest.raises(InputError, match=r"^margin: must be a number"):
+        SCENE.check(CAR, (0.0, 0.0, 0.0), margin=one)
+    with pytest.raises(InputError, match=r"^radius: must be a number"):
+        Shape.circle(one)
     assert Shape.circle(np.array(1.0)) == Shape.circle(1.0)
 
 
 def test_a_message_is_short_whatever_was_given() -> None:
     """A log line with the whole input hides the rule."""
     wordy = type("X" * 1000, (), {})()
-    for call, word in (
-        (lambda: Shape.hull(wordy), "must be an array of real numbers"),
-        (lambda: Shape.concave(SQUARE, 10**900), "must be a sequence of outlines"),
-        (lambda: Shape.from_geo({"type": "x" * 1000}), "type must be one of"),
-        (lambda: SCENE.check(wordy, POSE), "must be a Shape"),
+    for call in (
+        lambda: Shape.hull(wordy),
+        lambda: Shape.concave(SQUARE, 10**900),
+        lambda: Shape.from_geo({"type": "x" * 1000}),
+        lambda: SCENE.check(wordy, POSE),
     ):
-        with pytest.raises(InputError, match=word) as caught:
+        with pytest.raises(InputError, match=r"must be (a|an|one of) ") as caught:
             call()
         assert len(str(caught.value)) < 450
 
