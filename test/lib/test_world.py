@@ -186,8 +186,7 @@ def test_stale_by_stamp(time: Time, clocks: tuple[str, ...]) -> None:
     """A stopped clock does not keep data alive."""
     world = known(time, (0, 0))
     for passed, expected in ((0.5, FREE), (0.01, unknown(Status.STALE_OBSTACLES))):
-        for each in clocks:
-            setattr(time, each, getattr(time, each) + round(passed * S))
+        time.pass_(passed, clocks)
         assert ask(world, time) == expected
     assert ask(world, time, Pose()) == expected  # it may be gone
     time.now += 1
@@ -402,15 +401,13 @@ def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...
     """The answer is UNKNOWN, of the same length, and the ages are those of the time it leaves."""
     world = known(time, (0, 0))
     first = world.snapshot(**time.both)
-    for each in clocks:
-        setattr(time, each, getattr(time, each) + round(0.4 * S))
+    time.pass_(0.4, clocks)
     last = world.confirm(first, **time.both)
     assert (last.id, last.scene, last.stamp, last.fault) == (first.id, first.scene, T0, None)
     assert last.max_obstacle_age == pytest.approx(0.4 if "now" in clocks else 0.0)
     assert last.footprint_age == 0.0  # configured
     assert questions.collide(last, FAR).is_free
-    for each in clocks:
-        setattr(time, each, getattr(time, each) + round(0.2 * S))
+    time.pass_(0.2, clocks)
     last = world.confirm(first, **time.both)
     assert last.bad_sources == ("obstacles",)
     for pose in (FAR, Pose()):  # it may be gone
@@ -447,26 +444,18 @@ def test_clock_that_goes_back_while_data_is_worked_on(time: Time) -> None:
     world = known(time, (0, 0))
     first = world.snapshot(**time.both)
     time.now -= S
-    last = world.confirm(first, **time.both)
-    assert questions.collide(last, FAR).status is Status.CLOCK_JUMP
-
-
-BOW_TIE = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0])
+    assert confirmed(world, time, first) == unknown(Status.CLOCK_JUMP)
 
 
 def send_a_bad_shape(world: World, time: Time, tree: TransformTree) -> None:
-    send(world, time, (0.0, 0.0), xy=BOW_TIE, kinds=np.array([1], np.uint8))
+    bow_tie = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0])
+    send(world, time, (0.0, 0.0), xy=bow_tie, kinds=np.array([1], np.uint8))
 
 
 def send_a_bad_shape_and_a_good_one(world: World, time: Time, tree: TransformTree) -> None:
     send_a_bad_shape(world, time, tree)
     time.pass_(0.01)
     send(world, time, (0.0, 0.0))
-
-
-def send_from_too_many(world: World, time: Time, tree: TransformTree) -> None:
-    for i in range(17):
-        send(world, time, source=f"{i}")
 
 
 HAPPENINGS: dict[str, Callable[[World, Time, TransformTree], object]] = {
@@ -480,7 +469,7 @@ HAPPENINGS: dict[str, Callable[[World, Time, TransformTree], object]] = {
     "garbage": lambda world, time, tree: garble(world, time),
     "a bad shape": send_a_bad_shape,
     "a bad shape and a good one": send_a_bad_shape_and_a_good_one,
-    "too many senders": send_from_too_many,
+    "too many senders": lambda world, time, tree: crowd(world, time),
 }
 
 
@@ -502,31 +491,30 @@ def test_what_happens_while_an_answer_is_computed(time: Time, name: str, is_larg
     time.pass_(0.01)
     assert not HAPPENINGS[name](world, time, tree)  # a transform is refused by a text
     time.pass_(0.01)
-    answer = questions.collide(world.confirm(first, **time.both), FAR)
-    mismatch, limit = Status.SNAPSHOT_MISMATCH, Status.LIMIT_EXCEEDED
-    status = limit if name == "too many senders" else mismatch
-    assert (answer.verdict, answer.status) == unknown(status)
+    is_crowded = name == "too many senders"
+    expected = Status.LIMIT_EXCEEDED if is_crowded else Status.SNAPSHOT_MISMATCH
+    assert confirmed(world, time, first) == unknown(expected)
     assert world.snapshot(**time.both, require_id=first.id).fault is not None
+
+
+def drive(world: World, time: Time, speed: float) -> None:
+    world.receive_twist(Twist("base_link", time.now, speed, 0.0, 0.0), **time.both)
 
 
 @pytest.mark.requirement("D-14")
 def test_vehicle_that_becomes_faster_while_an_answer_is_computed(time: Time) -> None:
-    ranges = (
-        FootprintConfig("slow", footprint=CAR, linear_max=1.0),
-        FootprintConfig("fast", footprint=CAR, linear_min=1.0, linear_max=9.0),
-    )
-    world = known(
-        time, (0.0, 0.0), footprint=(), footprints=ranges, speed_footprints=("slow", "fast"),
-        twist_topic="odom",
-    )  # fmt: skip
-    world.receive_twist(Twist("base_link", time.now, 0.5, 0.0, 0.0), **time.both)
+    slow = FootprintConfig("slow", footprint=CAR, linear_max=1.0)
+    fast = FootprintConfig("fast", footprint=CAR, linear_min=1.0, linear_max=9.0)
+    by_speed = {"footprints": (slow, fast), "speed_footprints": ("slow", "fast")}
+    world = known(time, (0.0, 0.0), footprint=(), **by_speed, twist_topic="odom")
+    drive(world, time, 0.5)
     first = world.snapshot(**time.both)
     named = first.chosen("slow")
     time.pass_(0.01)
-    world.receive_twist(Twist("base_link", time.now, 0.6, 0.0, 0.0), **time.both)
+    drive(world, time, 0.6)
     assert confirmed(world, time, first) == FREE
     time.pass_(0.01)
-    world.receive_twist(Twist("base_link", time.now, 5.0, 0.0, 0.0), **time.both)
+    drive(world, time, 5.0)
     assert confirmed(world, time, first) == unknown(Status.SNAPSHOT_MISMATCH)
     assert confirmed(world, time, named) == FREE
 
@@ -535,19 +523,16 @@ def test_place_of_static_data_is_valid_for_the_transform_tolerance(time: Time) -
     """A map in a frame that moves: each reply would be UNKNOWN if the place had to be equal."""
     tree = TransformTree(time.now)
     tree.insert("odom", "map", time.now, Placement(), static=False)
-    world = World(
-        Config(footprint=CAR, sources=(SourceConfig("map", static=True),),
-               transform_tolerance=0.2), tree,
-    )  # fmt: skip
-    send(world, time, (0.0, 0.0), to="map", stamp=T0, frame="map")
+    sources = (SourceConfig("map", static=True),)
+    world = World(Config(footprint=CAR, sources=sources, transform_tolerance=0.2), tree)
+    send(world, time, (0.0, 0.0), to="map", frame="map")
     first = world.snapshot(**time.both)
-    for passed, is_free in ((0.1, True), (0.2, True), (0.201, False)):
+    late = unknown(Status.TF_EXTRAPOLATION)
+    for passed, expected in ((0.1, FREE), (0.2, FREE), (0.201, late)):
         time.now, time.steady = T0 + round(passed * S), STEADY0 + round(passed * S)
         tree.set_time(time.now)
         tree.insert("odom", "map", time.now, Placement((passed, 0.0, 0.0)), static=False)
-        answer = questions.collide(world.confirm(first, **time.both), FAR)
-        assert answer.is_free == is_free
-    assert (answer.verdict, answer.status) == unknown(Status.TF_EXTRAPOLATION)
+        assert confirmed(world, time, first) == expected
 
 
 # ---- sources
@@ -813,18 +798,19 @@ def test_corrected_static_transform_moves_what_was_received_before(time: Time) -
     tree.insert("base_link", "rear", 0, Placement(), static=True)
     world = World(Config(), tree)
     send(world, time, (0, 0), frame="lidar")
-    outline(world, time, frame="rear", stamp=T0)
-    assert ask(world, time, Pose(0, 0, 0)) == HIT
-    assert ask(world, time, Pose(20, 0, 0)) == FREE
+    outline(world, time, frame="rear")
+
+    def is_only_hit(place: float, other: float) -> bool:
+        said = [ask(world, time, Pose(x, 0, 0)) for x in (place, other)]
+        return said == [HIT, FREE]
+
+    assert is_only_hit(0, 20)
     old = world.snapshot(**time.both).id
     tree.insert("odom", "lidar", 0, Placement((20.0, 0.0, 0.0)), static=True)
-    assert ask(world, time, Pose(0, 0, 0)) == FREE
-    assert ask(world, time, Pose(20, 0, 0)) == HIT
-    fault = world.snapshot(**time.both, require_id=old).fault
-    assert fault.status is Status.SNAPSHOT_MISMATCH
+    assert is_only_hit(20, 0)
+    assert recall(world, time, old) is Status.SNAPSHOT_MISMATCH
     tree.insert("base_link", "rear", 0, Placement((5.0, 0.0, 0.0)), static=True)
-    assert ask(world, time, Pose(20, 0, 0)) == FREE
-    assert ask(world, time, Pose(15, 0, 0)) == HIT
+    assert is_only_hit(15, 20)
 
 
 @pytest.mark.requirement("D-10")
@@ -1301,12 +1287,10 @@ def test_the_first_message_of_a_map_while_an_answer_is_computed(time: Time) -> N
     world = World(Config(footprint=CAR, sources=sources))
     send(world, time, (0, 0), to="lidar")
     first = world.snapshot(**time.both)
-    assert first.fault is None and world.confirm(first, **time.both).fault is None
+    assert confirmed(world, time, first) == FREE
     send(world, time, (50, 0), to="map", stamp=0, ids=np.array([7]))
-    fault = world.confirm(first, **time.both).fault
-    assert fault.status is Status.SNAPSHOT_MISMATCH
-    again = world.snapshot(require_id=first.id, **time.both)
-    assert again.fault is not None and again.fault.status is Status.SNAPSHOT_MISMATCH
+    assert confirmed(world, time, first) == unknown(Status.SNAPSHOT_MISMATCH)
+    assert recall(world, time, first.id) is Status.SNAPSHOT_MISMATCH
 
 
 @pytest.mark.requirement("D-11")
@@ -1378,9 +1362,7 @@ def test_what_is_named_when_all_data_ages_while_it_is_worked_on(time: Time) -> N
     outline(world, time, stamp=T0 - S // 2)
     first = world.snapshot(**time.both)
     time.pass_(1.0)
-    assert (
-        questions.collide(world.confirm(first, **time.both), FAR).status is Status.STALE_FOOTPRINT
-    )
+    assert confirmed(world, time, first) == unknown(Status.STALE_FOOTPRINT)
     time.now = T0 - 1
     last = world.confirm(first, **time.both)
     assert last.footprint_age == pytest.approx(0.5 - 1e-9, abs=1e-12)
@@ -1459,13 +1441,16 @@ def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Ti
     assert (unread.sender, unread.count, unread.received) == ("", 0, 1)
 
 
-def test_reports_of_too_many_senders(time: Time) -> None:
-    world = World(Config(footprint=CAR))
+def crowd(world: World, time: Time) -> None:
     for i in range(17):
         send(world, time, source=f"s{i}")
+
+
+def test_reports_of_too_many_senders(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    crowd(world, time)
     *senders, last = world.reports(**time.both)
     assert [each.sender for each in senders[1:]] == [f"s{i}" for i in range(16)]
-    assert last.fault is not None
     assert (last.source, last.sender, last.is_excused) == ("obstacles", "", False)
     assert last.fault.status is Status.LIMIT_EXCEEDED
 
@@ -1474,5 +1459,4 @@ def test_reports_check_the_shapes(time: Time) -> None:
     """Also where nobody has asked a question yet."""
     world = World(Config(footprint=CAR))
     send(world, time, (np.nan, 0))
-    fault = world.reports(**time.both)[1].fault
-    assert fault.status is Status.NON_FINITE
+    assert world.reports(**time.both)[1].fault.status is Status.NON_FINITE

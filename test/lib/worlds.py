@@ -45,9 +45,9 @@ class Time:
     def __init__(self) -> None:
         self.now, self.steady = T0, STEADY0
 
-    def pass_(self, seconds: float) -> None:
-        self.now += round(seconds * S)
-        self.steady += round(seconds * S)
+    def pass_(self, seconds: float, clocks: tuple[str, ...] = ("now", "steady")) -> None:
+        for each in clocks:
+            setattr(self, each, getattr(self, each) + round(seconds * S))
 
     @property
     def both(self) -> dict[str, int]:
