@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from rosbags.typesys.base import Nodetype  # type: ignore[attr-defined]
+from rosbags.typesys.base import Nodetype
 
 from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
@@ -29,9 +29,6 @@ S, MS = 1_000_000_000, 1_000_000
 T0 = 1_800_000_000 * S
 STORE = typestore()
 SNAPSHOT, STATE = "gjk_collision/msg/Snapshot", "gjk_collision/msg/CollisionState"
-
-
-# ---- messages
 
 
 def message(kind: str, fields: Mapping[str, Any]) -> Any:
@@ -62,9 +59,6 @@ def encoded(kind: str, fields: Mapping[str, Any]) -> bytes:
     return bytes(STORE.serialize_cdr(message(kind, fields), kind))
 
 
-# ---- frames
-
-
 class Frames(SameFrameOnly):
     """Frames by name; each is at the same pose at any stamp."""
 
@@ -80,9 +74,6 @@ class Frames(SameFrameOnly):
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         return self.lookup(target, source, 0), T0
-
-
-# ---- the node, the way and the mirror
 
 
 @dataclass
@@ -126,7 +117,6 @@ class Run:
         return self.world.snapshot(**self.times)
 
     def publish(self) -> None:
-        """Send the snapshot if it has changed."""
         snapshot = self.snapshot()
         fault = snapshot.fault and snapshot.fault.status
         key = snapshot.id, snapshot.config.hash, fault, snapshot.bad_sources
@@ -139,13 +129,8 @@ class Run:
         snapshot = self.snapshot()
         self.counter += 1
         info = {"snapshot_id": snapshot.id, "config_hash": snapshot.config.hash}
-        fields = {
-            "header": {"stamp": self.now},
-            "counter": self.counter,
-            "info": info,
-            "snapshot_sequence": self.sequence,
-        }
-        self._send(STATE, fields)
+        rest = {"counter": self.counter, "info": info, "snapshot_sequence": self.sequence}
+        self._send(STATE, {"header": {"stamp": self.now}, **rest})
 
     def _send(self, kind: str, fields: Mapping[str, Any]) -> None:
         data = encoded(kind, fields)
@@ -154,7 +139,6 @@ class Run:
         self.arrive()
 
     def arrive(self) -> None:
-        """Deliver what has arrived by now."""
         while self.under_way and self.under_way[0][0] <= self.steady:
             _, kind, data = self.under_way.popleft()
             read = STORE.deserialize_cdr(data, kind)
@@ -185,11 +169,8 @@ class Run:
                 self.beat()
 
     def asked(self, *names: str) -> _core.MirrorAsked:
-        """A question to the mirror at this time."""
-        times = self.mirror_times
-        return self.mirror.ask(
-            footprints=list(names), at=self.now, required=0, frame=None, **times
-        )
+        given = {"footprints": list(names), "at": self.now, "required": 0, "frame": None}
+        return self.mirror.ask(**given, **self.mirror_times)
 
     def fault(self, asked: _core.MirrorAsked | None = None) -> Fault | None:
         """Why the mirror has no valid snapshot now, or may not return an answer to a question."""
@@ -197,14 +178,11 @@ class Run:
         return None if found is None else Fault(Status(found[0]), found[1])
 
     def mirrored(self) -> Mirrored:
-        """The data from which the mirror answers now."""
         return Mirrored(self.asked())
 
 
 @dataclass
 class Mirrored:
-    """The data of a question to a mirror."""
-
     asked: _core.MirrorAsked
 
     def cores(self) -> list[_core.Snapshot]:
@@ -216,8 +194,6 @@ class Mirrored:
         return None if found is None else Fault(Status(found[0]), found[1])
 
 
-# ---- random data
-
 OUTLINES = (
     [(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)],  # an L
     [(-2, -1), (2, -1), (2, 1), (0, -0.25), (-2, 1)],  # a V
@@ -228,20 +204,17 @@ OUTLINES = (
 def some_config(rng: np.random.Generator) -> Config:
     """Three sources, and every parameter that an answer depends on."""
     on = rng.random(12) < 0.5
-    outline = OUTLINES[rng.integers(3)]
-    footprint: dict[str, Any] = {}
+    outline = tuple(np.ravel(OUTLINES[rng.integers(3)]).astype(float).tolist())
+    given: dict[str, Any] = {}
     if on[0]:
-        footprint["footprint"] = tuple(float(v) for point in outline for v in point)
+        given["footprint"] = outline
     elif on[1]:
-        footprint["robot_radius"] = float(rng.uniform(0.2, 1.5))
+        given["robot_radius"] = float(rng.uniform(0.2, 1.5))
     else:
-        footprint["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
+        given["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
-    margins: dict[str, Any] = {
-        name: float(rng.uniform(0, 0.5))
-        for name, is_set in zip(names, on[2:7], strict=True)
-        if is_set
-    }
+    for name in np.array(names)[on[2:7]].tolist():
+        given[name] = float(rng.uniform(0, 0.5))
     sources = tuple(
         SourceConfig(
             name,
@@ -258,8 +231,7 @@ def some_config(rng: np.random.Generator) -> Config:
         prediction_policy=("unknown_is_error", "constant_velocity", "hold")[rng.integers(3)],
         prediction_horizon=float(rng.uniform(0.5, 6.0)),
         toi_tolerance=float(rng.choice([0.005, 0.05])),
-        **footprint,
-        **margins,
+        **given,
     )
 
 
@@ -325,9 +297,7 @@ def some_obstacles(
         radius=rng.uniform(0, 0.5, count) if has[2] else floats,
         poses=np.concatenate(own).ravel() if own else floats,
         velocities=velocities.ravel() if has[3] else floats,
-        path_offsets=np.cumsum([0, *lengths]).astype(np.uint32)
-        if has[1]
-        else np.empty(0, np.uint32),
+        path_offsets=np.cumsum([0, *lengths] if has[1] else []).astype(np.uint32),
         path_times=np.concatenate(times) if count and has[1] else floats,
         path_poses=ways.ravel() if has[1] else floats,
         margins=rng.uniform(0, 0.5, count) if has[4] else floats,
@@ -388,13 +358,9 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
         run.world.receive_footprint(Footprint(frame, stamp, outline), **run.times)
     elif event == "bad list":
         data = some_obstacles(rng, stamp, run.frames, 0, "")
-        changes: list[dict[str, Any]] = [
-            {"frame": "nowhere"},
-            {"stamp": run.now + S},
-            {"xy": data.xy * np.nan},
-            {"ids": data.ids[:-1]},
-        ]
-        bad = replace(data, **changes[rng.integers(4)])
+        changes = [("frame", "nowhere"), ("stamp", run.now + S)]
+        changes += [("xy", data.xy * np.nan), ("ids", data.ids[:-1])]
+        bad = replace(data, **dict([changes[rng.integers(4)]]))
         run.world.receive_obstacles(name, bad, **run.times)
     elif event == "undecodable":
         fault = Fault(Status.NON_FINITE, "xy[3]: must be finite")

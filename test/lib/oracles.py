@@ -262,7 +262,7 @@ def gap_along(direction: Sequence[float], a: Body, b: Body) -> Fraction:
     return start - end
 
 
-def cos_sin(angle: float, bits: int = 256) -> tuple[Fraction, Fraction]:
+def cos_sin(angle: Number, bits: int = 256) -> tuple[Fraction, Fraction]:
     """Cosine and sine [angle in rad] to about ``bits`` binary places, by the power series."""
     # The largest term is about exp(|angle|); that many more bits keep the sum as good.
     scale = bits + 16 + 2 * math.ceil(abs(angle))

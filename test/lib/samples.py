@@ -12,11 +12,14 @@ Floats = NDArray[np.float64]
 
 
 def outlines(points: Floats, poses: Floats) -> NDArray[np.object_]:
-    """Return the polygon through points (n, 2) at each of the poses (..., 3)."""
+    """Return the point, line or polygon through points (n, 2) at each of the poses (..., 3)."""
     cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
     x, y = points[:, 0], points[:, 1]
     turned = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
-    return shapely.polygons(turned + poses[..., None, :2])
+    at = turned + poses[..., None, :2]
+    if len(points) == 1:
+        return np.asarray(shapely.points(at[..., 0, :]))
+    return np.asarray((shapely.linestrings if len(points) == 2 else shapely.polygons)(at))
 
 
 def convex(rng: np.random.Generator) -> Floats:

@@ -25,6 +25,7 @@ from gjk_collision.server.world import World
 S = 1_000_000_000
 CASES = int(os.environ.get("GJK_CASES", "40"))
 BIG = (2.0, 1.0, -2.0, 1.0, -2.0, -1.0, 2.0, -1.0)
+FOOTPRINTS = FootprintConfig("small", robot_radius=0.3), FootprintConfig("big", footprint=BIG)
 NAMES = np.array(["", "small", "big"])
 OPEN = (Status.TIME_BUDGET, Status.UNDEFINED)
 
@@ -33,20 +34,12 @@ def some_snapshot(rng: np.random.Generator) -> Snapshot:
     n = int(rng.integers(0, 12))
     counts = rng.integers(3, 7, n)
     points = rng.normal(0, 1, (counts.sum(), 2)) + np.repeat(rng.uniform(-8, 8, (n, 2)), counts, 0)
-    obstacles = Obstacles(
-        "odom",
-        10 * S,
-        ids=np.arange(n),
-        offsets=np.r_[0, np.cumsum(counts)],
-        xy=points.ravel(),
-        velocities=rng.uniform(-1, 1, 3 * n) if rng.random() < 0.6 else np.empty(0),
-    )
+    fields = {"ids": np.arange(n), "offsets": np.r_[0, np.cumsum(counts)], "xy": points.ravel()}
+    fields["velocities"] = rng.uniform(-1, 1, 3 * n) if rng.random() < 0.6 else np.empty(0)
+    obstacles = Obstacles("odom", 10 * S, **fields)
     config = Config(
         robot_radius=0.8,
-        footprints=(
-            FootprintConfig("small", robot_radius=0.3),
-            FootprintConfig("big", footprint=BIG),
-        ),
+        footprints=FOOTPRINTS,
         sources=(SourceConfig("obstacles", timeout=5.0),),
         prediction_horizon=float(rng.uniform(0.5, 4.0)),
     )
@@ -80,23 +73,13 @@ def test_each_pose_of_a_batch(seed: int) -> None:
     cuts = rng.choice(np.arange(1, m), min(m - 1, 3), replace=False) if m > 1 else []
     ends = np.r_[0, np.sort(cuts), m].astype(int) if rng.random() < 0.5 else np.empty(0, int)
     frame = Pose(*rng.uniform(-3, 3, 3).tolist()) if rng.random() < 0.5 else Pose()
-    common: dict[str, Any] = {"frame": lambda: frame, "margin": 0.1}
-    batch = questions.check_poses(
-        snapshot.chosen_among(names),
-        poses.ravel(),
-        times,
-        mode=mode,
-        stop_at_first=bool(rng.random() < 0.4),
-        which=which,
-        group_offsets=ends,
-        budget=some_budget(rng),
-        **common,
-    )
+    common: dict[str, Any] = {"frame": lambda: frame, "margin": 0.1, "mode": mode}
+    of_batch = {"stop_at_first": bool(rng.random() < 0.4), "which": which, "group_offsets": ends}
+    budget, many = some_budget(rng), snapshot.chosen_among(names)
+    batch = questions.check_poses(many, poses.ravel(), times, budget=budget, **of_batch, **common)
     alone = [
-        questions.check_poses(
-            snapshot.chosen(names[which[i]]), poses[i], times[i : i + 1], mode=mode, **common
-        )
-        for i in range(m)
+        questions.check_poses(snapshot.chosen(names[k]), pose, times[i : i + 1], **common)
+        for i, (k, pose) in enumerate(zip(which, poses, strict=True))
     ]
     verdicts = np.array([each.verdicts[0] for each in alone])
     left_open = (batch.verdicts == Verdict.UNKNOWN) & (verdicts != Verdict.UNKNOWN)

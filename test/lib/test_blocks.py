@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from pages import BLOCKS, PAGES, ROOT, Block, blocks, commands
@@ -41,19 +42,14 @@ KINDS = {
     "xml": "parsed",
     "text": "not tested: output or a drawing, which no program reads",
 }
-NEEDS_ROS = {
-    "rclpy",
-    "launch",
-    "launch_ros",
-    "gjk_collision.ros.client",
-    "gjk_collision.ros.mirror",
+NEEDS_ROS = {"rclpy", "launch", "launch_ros"} | {
+    f"gjk_collision.ros.{name}" for name in ("client", "mirror")
 }
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="bash")
 
 
 def named(found: list[Block]) -> Any:
-    """Parametrise a test over blocks, with their places as names."""
     return pytest.mark.parametrize("block", found, ids=[each.place for each in found])
 
 
@@ -61,9 +57,6 @@ def test_each_kind_of_block_is_known() -> None:
     every = [each for found in BLOCKS.values() for each in found]
     unknown = [each.place for each in every if each.kind not in KINDS]
     assert not unknown, "give the block a language of KINDS"
-
-
-# ---- Python
 
 
 def printed_in_comments(text: str) -> list[str]:
@@ -86,7 +79,6 @@ def printed_in_comments(text: str) -> list[str]:
 
 
 def imports(text: str) -> Iterator[str]:
-    """Return the modules that a block imports."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
@@ -96,7 +88,6 @@ def imports(text: str) -> Iterator[str]:
 
 
 def write_files(page: Path, folder: Path) -> None:
-    """Write the files that the blocks of a page show."""
     for block in BLOCKS[page]:
         if block.file:
             path = folder / block.file
@@ -105,7 +96,6 @@ def write_files(page: Path, folder: Path) -> None:
 
 
 def run_python(block: Block, names: dict[str, Any]) -> None:
-    """Execute a block, and compare what it prints."""
     exec(compile(block.given, f"{block.place} (given)", "exec"), names)
     # The lines of the page in a traceback
     code = compile("\n" * block.line + block.text, str(block.page), "exec")
@@ -130,7 +120,6 @@ def run_commands(block: Block, folder: Path) -> str:
 
 
 def is_executed(block: Block) -> bool:
-    """Return whether a block is Python that runs here, or commands that are marked so."""
     if block.kind != "python":
         return block.exit_code is not None or block.output
     return not block.not_run and NEEDS_ROS.isdisjoint(imports(block.text))
@@ -146,12 +135,8 @@ def test_blocks_of_a_page_run_in_their_order(
 ) -> None:
     """They share their names and a folder, as in the program of a reader."""
     chosen = [each for each in BLOCKS[page] if is_executed(each)]
-    wanted = {
-        name.partition(".")[0]
-        for each in chosen
-        if each.kind == "python"
-        for name in imports(each.text)
-    }
+    texts = [each.text for each in chosen if each.kind == "python"]
+    wanted = {name.partition(".")[0] for text in texts for name in imports(text)}
     absent = sorted(name for name in wanted if find_spec(name) is None)
     if absent:
         pytest.skip(f"not installed: {', '.join(absent)}")
@@ -214,9 +199,6 @@ def test_python_that_needs_more_is_compiled(block: Block) -> None:
     assert block.not_run or NEEDS_ROS & set(imports(block.text))
 
 
-# ---- commands
-
-
 def check_dev(words: list[str]) -> None:
     help_text = (ROOT / "dev").read_text()
     entry = re.search(rf"^#: {words[1]}\b(.*?)(?=^#: \S|\Z)", help_text, re.MULTILINE | re.DOTALL)
@@ -261,23 +243,18 @@ def values_fit(given: Any, kind: str, place: str = "") -> None:
 def value_fits(value: Any, node: int, detail: Any, place: str) -> None:
     """Node: 1 a basic type, 2 a message, 3 and 4 arrays of one of these."""
     if node == 2:
-        if (detail, value) in (
-            ("std_msgs/msg/Header", "auto"),
-            ("builtin_interfaces/msg/Time", "now"),
-        ):
-            return
-        values_fit(value, detail, place)
+        words = {"std_msgs/msg/Header": "auto", "builtin_interfaces/msg/Time": "now"}
+        if detail not in words or words[detail] != value:
+            values_fit(value, detail, place)
     elif node in (3, 4):
         assert isinstance(value, list), place
         (inner, what), _ = detail
         for i, each in enumerate(value):
             value_fits(each, int(inner), what, f"{place}[{i}]")
     else:
-        basic = detail[0]
-        wanted: Any = {"string": str, "bool": bool}.get(
-            basic, (int, float) if "float" in basic else int
-        )
-        assert isinstance(value, wanted), f"{place}: {value!r} is no {basic}"
+        numbers: Any = (int, float) if "float" in detail[0] else int
+        wanted = {"string": str, "bool": bool}.get(detail[0], numbers)
+        assert isinstance(value, wanted), f"{place}: {value!r} is no {detail[0]}"
 
 
 def request_of(kind: str) -> str:
@@ -304,10 +281,8 @@ def check_ros2(words: list[str]) -> None:
             if executable == "replay":
                 check_module(["replay", *words[3:]])
         case ["run", "cpp_planner", executable, *_]:
-            assert (
-                f"add_executable({executable} "
-                in (ROOT / "examples/cpp_planner/CMakeLists.txt").read_text()
-            )
+            text = (ROOT / "examples/cpp_planner/CMakeLists.txt").read_text()
+            assert f"add_executable({executable} " in text
         case ["topic", "pub", *arguments]:
             _, kind, values = [
                 each for each in arguments if not re.fullmatch(r"--?\w[\w-]*|\d+(\.\d+)?", each)
@@ -327,9 +302,11 @@ def check_ros2(words: list[str]) -> None:
                 assert name.rpartition("/")[2] in known
         case ["param", "get" | "set", _, name, *_]:
             assert name in Config.__dataclass_fields__ or "." in name
-        case ["lifecycle", "get" | "set", *_]:
-            pass
-        case ["bag", "record" | "play" | "info" | "reindex", *_]:
+        case ["lifecycle", "get" | "set", *_] | [
+            "bag",
+            "record" | "play" | "info" | "reindex",
+            *_,
+        ]:
             pass
         case ["security", "create_keystore" | "generate_artifacts", *_] | ["pkg", "prefix", *_]:
             pass
@@ -354,12 +331,8 @@ def check_command(words: list[str]) -> None:
         if rest[:2] == ["-m", "gjk_collision"]:
             check_module([re.sub(r"\$\w+", "VARIABLE", each) for each in rest[2:]])
         elif rest[0] == "-m":
-            module = rest[1]
-            assert (
-                module in ("venv", "pytest")
-                or find_spec(module)
-                or module == "gjk_collision.ros.node"
-            )
+            absent = ("venv", "pytest", "gjk_collision.ros.node")
+            assert rest[1] in absent or find_spec(rest[1])
         else:
             assert (ROOT / rest[0]).is_file() or rest[0] == "first.py", f"there is no {rest[0]}"
     elif first == "pip":
@@ -375,15 +348,9 @@ def check_command(words: list[str]) -> None:
 
 @named(blocks("bash"))
 def test_commands_exist(block: Block) -> None:
-    done = subprocess.run(
-        ["bash", "-n"], input=block.text, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
     for words in commands(block.text):
         check_command(words)
-
-
-# ---- files
 
 
 @named(blocks("yaml"))
@@ -399,19 +366,12 @@ def test_yaml_is_accepted_by_its_reader(block: Block, tmp_path: Path) -> None:
         assert isinstance(given, dict)
 
 
-@named(blocks("ini"))
-def test_ini_is_parsed(block: Block) -> None:
-    configparser.RawConfigParser(strict=False, allow_no_value=False).read_string(block.text)
-
-
-@named(blocks("xml"))
-def test_xml_is_parsed(block: Block) -> None:
-    from xml.etree import ElementTree
-
-    ElementTree.fromstring(block.text)
-
-
-# ---- C++
+@named(blocks("ini", "xml"))
+def test_ini_and_xml_are_parsed(block: Block) -> None:
+    if block.kind == "xml":
+        ElementTree.fromstring(block.text)
+    else:
+        configparser.RawConfigParser(strict=False).read_string(block.text)
 
 
 @pytest.mark.parametrize(
@@ -421,20 +381,13 @@ def test_xml_is_parsed(block: Block) -> None:
 )
 def test_cpp_is_compiled(page: Path, tmp_path: Path) -> None:
     """The blocks of a page are one program. Blocks that need rclcpp are marked."""
-    chosen = [each for each in BLOCKS[page] if each.kind == "cpp" and not each.not_run]
-    text = "".join(each.text for each in chosen)
-    includes = "\n".join(re.findall(r"^#include .*$", text, re.MULTILINE))
-    bodies = [re.sub(r"^#include .*$", "", each.text, flags=re.MULTILINE) for each in chosen]
+    chosen = [each.text for each in BLOCKS[page] if each.kind == "cpp" and not each.not_run]
+    include = re.compile(r"^#include .*$", re.MULTILINE)
+    includes = "\n".join(include.findall("".join(chosen)))
+    bodies = "".join(f"{{\n{include.sub('', text)}}}\n" for text in chosen)
     source = tmp_path / "page.cpp"
-    source.write_text(
-        includes + "\nint main() {\n" + "".join(f"{{\n{body}}}\n" for body in bodies) + "}\n"
-    )
-    compiler = os.environ.get("CXX", "c++")
+    source.write_text(f"{includes}\nint main() {{\n{bodies}}}\n")
     flags = ["-std=c++20", "-ffp-contract=off", "-DGJK_FP_CONTRACT_OFF", "-fsyntax-only"]
-    done = subprocess.run(
-        [compiler, *flags, f"-I{ROOT}/src_cpp/include", source],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    command = [os.environ.get("CXX", "c++"), *flags, f"-I{ROOT}/src_cpp/include", source]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

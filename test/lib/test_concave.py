@@ -75,7 +75,6 @@ def is_simple(ring: list[Point]) -> bool:
 
 
 def area(ring: list[Point]) -> Fraction:
-    """Twice the area, positive."""
     total = Fraction(0)
     for i, p in enumerate(ring):
         q = ring[i - 1]

@@ -4,7 +4,6 @@
 
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_ser
 
 
 def test_parameter_file_equals_the_defaults() -> None:
-    """``python -m gjk_collision.server.parameter_files`` prints the file."""
     assert PARAMETER_FILE.read_text() == to_yaml(Config())
 
 
@@ -34,8 +32,7 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         facts = parameter_facts(name)
         assert facts.text, name
         if isinstance(value, int | float) and not isinstance(value, bool):
-            assert facts.low is not None, name
-            assert facts.high is not None, name
+            assert facts.low is not None and facts.high is not None, name
             assert facts.low <= value <= facts.high, name
 
 
@@ -50,61 +47,39 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("safety_margin", float("inf"), "safety_margin: must be 0 to 5 m (got inf)"),
         ("margin_front", 5.1, "margin_front: must be 0 to 5 m (got 5.1)"),
         ("safety_margin", "wide", "safety_margin: must be a number, 0 to 5 m (got 'wide')"),
-        ("safety_margin", True, "safety_margin: must be a number ... (got True)"),
+        ("safety_margin", True, "safety_margin: must be a number"),
         ("max_poses", 0, "max_poses: must be 1 to 1000000 (got 0)"),
         ("max_poses", 1.5, "max_poses: must be a whole number (got 1.5)"),
-        ("concave_policy", "fill", "must be one of decompose | hull | reject (got 'fill')"),
-        (
-            "obstacles.qos_reliability",
-            "sure",
-            "must be one of best_effort | reliable (got 'sure')",
-        ),
+        ("concave_policy", "fill", "concave_policy: must be one of decompose | hull | reject"),
+        ("obstacles.qos_reliability", "sure", "obstacles.qos_reliability: must be one of best"),
         ("obstacles.required", 1, "obstacles.required: must be true or false (got 1)"),
         ("check_frame", "", "check_frame: must be the name of a frame (got '')"),
-        (
-            "footprint",
-            [1.0, 2.0, 3.0],
-            "footprint: must be pairs of x and y ... (got (1.0, 2.0, 3.0))",
-        ),
+        ("footprint", [1.0, 2.0, 3.0], "footprint: must be pairs of x and y"),
         ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m (got nan)"),
-        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a unique ... (got 'a')"),
-        (
-            "obstacle_sources",
-            ["state_rate"],
-            "obstacle_sources[0]: must be a unique ... (got 'state_rate')",
+        *(
+            ("obstacle_sources", names, f"obstacle_sources[{len(names) - 1}]: must be a unique")
+            for names in (["a", "a"], ["state_rate"], ["a.b"])
         ),
-        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a unique ... (got 'a.b')"),
         ("obstacle_sources", [], "obstacle_sources: must name at least one source (got [])"),
         ("obstacle_sources", 3, "obstacle_sources: must be a list of names (got 3)"),
-        (
-            "obstacle_sources",
-            "obstacles",
-            "obstacle_sources: must be a list of names (got 'obstacles')",
-        ),
+        ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
         ("safty_margin", 1.0, "did you mean 'safety_margin'? (got 1.0)"),
         ("front_margin", 1.0, "did you mean 'margin_front'? (got 1.0)"),
         ("obstacle.timeout", 1.0, "did you mean 'obstacles.timeout'? (got 1.0)"),
-        (
-            "footprint",
-            "[[1.0, 2.0], [3.0]]",
-            "footprint: must be a list ... (got '[[1.0, 2.0], [3.0]]')",
+        *(
+            ("footprint", text, "footprint: must be a list")
+            for text in ("[[1.0, 2.0], [3.0]]", "[1.0, 2.0]", "[{1.0, 2.0}]", "{1.0: 2.0}", "box")
         ),
-        ("footprint", "[1.0, 2.0]", "footprint: must be a list ... (got '[1.0, 2.0]')"),
-        ("footprint", "[{1.0, 2.0}]", "footprint: must be a list ... (got '[{1.0, 2.0}]')"),
-        ("footprint", "{1.0: 2.0}", "footprint: must be a list ... (got '{1.0: 2.0}')"),
-        ("footprint", "box", "footprint: must be a list ... (got 'box')"),
-        ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number ... (got '2')"),
+        ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
         ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m (got 200.0)"),
-        ("radar.timeout", 1.0, "radar.timeout: is not a parameter ... (got 1.0)"),
+        ("radar.timeout", 1.0, "radar.timeout: is not a parameter"),
     ],
 )
 def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, words: str) -> None:
     with pytest.raises(InputError) as caught:
         Config.from_parameters({name: value})
-    begin, _, end = words.partition(" ... ")
-    assert str(caught.value).startswith(name)
-    assert begin in str(caught.value)
-    assert str(caught.value).endswith(end)
+    said = str(caught.value)
+    assert said.startswith(name) and words in said and "(got " in said
 
 
 def test_footprint_as_nav2_writes_it() -> None:
@@ -117,16 +92,23 @@ def test_footprint_as_nav2_writes_it() -> None:
     assert Config.from_parameters({"footprint": "[]"}) == Config()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["global_frame", "bond_respawn_max_duration", "robot_base_frame", "odom_topic", "map_frame"]
-    + ["use_composition", "max_velocity", "transform_timeout", "update_rate", "log_level"]
-    + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"]
-    + ["xy_goal_tolerance", "yaw_goal_tolerance", "controller_frequency", "bond_timeout"]
-    + ["FollowPath.max_vel_x", "maxSpeed", "singaporeFrame"],
+# An unknown name that belongs to a source or may set a clearance is refused.
+OURS = (
+    "obstacles.frequency radar.timeout obstacles.a.b lidar.a safety_distance footprint_padding "
+    "inflation_radius side_margins Safety clearance footprintPadding safe_distance standoff "
+    "min_gap minDistance paddings MINGap vehicle.isSafe extra1Padding"
 )
-def test_parameter_of_another_node_in_a_shared_section(name: str) -> None:
-    assert is_foreign(name, ["obstacles"])
+OTHERS = (
+    "global_frame bond_respawn_max_duration robot_base_frame odom_topic map_frame use_composition "
+    "max_velocity transform_timeout update_rate log_level progress_checker.plugin "
+    "static_layer.scan.topic voxel_layer.cost_factor xy_goal_tolerance yaw_goal_tolerance "
+    "controller_frequency bond_timeout FollowPath.max_vel_x maxSpeed singaporeFrame"
+)
+
+
+@pytest.mark.parametrize("name", [*OURS.split(), *OTHERS.split()])
+def test_name_in_a_shared_section_that_may_be_meant_for_the_server(name: str) -> None:
+    assert is_foreign(name, ["obstacles", "lidar"]) == (name in OTHERS.split())
 
 
 @pytest.mark.requirement("N-4")
@@ -145,24 +127,14 @@ def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) ->
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["obstacles.frequency", "radar.timeout", "obstacles.a.b", "lidar.a"]
-    + ["safety_distance", "footprint_padding", "inflation_radius", "side_margins", "Safety"]
-    + ["clearance", "footprintPadding", "safe_distance", "standoff", "min_gap", "minDistance"]
-    + ["paddings", "MINGap", "vehicle.isSafe", "extra1Padding"],
-)
-def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -> None:
-    """An unknown name that belongs to a source or may set a clearance is refused."""
-    assert not is_foreign(name, ["obstacles", "lidar"])
-
-
-@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("use_sim_time", True),
         ("start_type_description_service", True),
         ("qos_overrides./scan.subscription.depth", True),
         ("use_sim_timee", False),
+        ("use_simtime", False),
+        ("use_time_sim", False),
         ("use_sim_time_a.inflation", False),
         ("use_sim_time.inflation", False),
         ("start_type_description_services", False),
@@ -171,19 +143,17 @@ def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -
     ],
 )
 def test_names_that_every_node_has_are_compared_exactly(name: str, expected: bool) -> None:
-    """By its beginning alone, the inflation of a source `use_sim_time_a` would be ignored."""
+    """By its beginning alone, the inflation of a source `use_sim_time_a` would be ignored.
+
+    If a misspelling in a shared section were ignored, the node would use the machine's clock.
+    """
     assert is_of_every_node(name) == expected
     if not expected:
-        with pytest.raises(InputError, match="is not a parameter of the collision server"):
+        with pytest.raises(InputError, match="is not a parameter of the collision server") as said:
             Config.from_parameters({name: True})
-
-
-@pytest.mark.parametrize("name", ["use_sim_timee", "use_simtime", "use_time_sim"])
-def test_misspelling_of_use_sim_time_is_not_another_nodes(name: str) -> None:
-    """Ignored in a shared section, the node would run on the clock of the machine."""
-    assert not is_foreign(name, ["obstacles"])
-    with pytest.raises(InputError, match="did you mean 'use_sim_time'"):
-        Config.from_parameters({name: True})
+        if name in ("use_sim_timee", "use_simtime", "use_time_sim"):
+            assert not is_foreign(name, ["obstacles"])
+            assert "did you mean 'use_sim_time'" in str(said.value)
 
 
 @pytest.mark.parametrize(
@@ -196,8 +166,7 @@ def test_source_is_not_named_as_a_parameter_of_every_node(parameter: str, name: 
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:
-    rule = "robot_radius: must be 0 if the parameter footprint is set"
-    with pytest.raises(InputError, match=rule):
+    with pytest.raises(InputError, match="robot_radius: must be 0"):
         Config(footprint=(0, 0, 1, 0, 0, 1), robot_radius=1.0)
 
 
@@ -240,13 +209,9 @@ def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
 
 
 def test_hash_is_the_same_in_another_process() -> None:
-    program = (
-        "from gjk_collision.server.config import Config; print(Config(safety_margin=0.1).hash)"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert int(said.stdout) == Config(safety_margin=0.1).hash
+    program = "from gjk_collision.server.config import Config; print(Config(max_poses=7).hash)"
+    said = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert int(said.stdout) == Config(max_poses=7).hash
     assert 0 <= int(said.stdout) < 2**32
 
 
@@ -314,25 +279,9 @@ def test_timeout_of_an_optional_source_is_fixed_while_the_node_is_active(timeout
 
 def test_the_rest_is_read_at_configure() -> None:
     live = {name for name in Config().parameters() if parameter_facts(name).safe}
-    assert live == {
-        "footprint_timeout",
-        "twist_timeout",
-        "safety_margin",
-        "margin_front",
-        "margin_rear",
-        "margin_left",
-        "margin_right",
-        "state_rate",
-        "obstacles.timeout",
-        "obstacles.inflation",
-    }
-    changed = Config().changed({"check_frame": "map"})
-    refusal = Config().refusal(changed, active=False)
-    assert "check_frame: cannot change while the node is configured" in refusal
-    more = Config().changed({"obstacle_sources": ["obstacles", "radar"]})
-    assert "cannot change while the node is configured" in Config().refusal(more, active=False)
-
-
-def test_sources_has_no_parameter_of_that_name() -> None:
-    assert "sources" in {each.name for each in fields(Config)}
-    assert "sources" not in Config().parameters()
+    margins = {f"margin_{side}" for side in ("front", "rear", "left", "right")}
+    times = {"footprint_timeout", "twist_timeout", "state_rate"}
+    assert live == {"safety_margin", *margins, *times, "obstacles.timeout", "obstacles.inflation"}
+    for changes in ({"check_frame": "map"}, {"obstacle_sources": ["obstacles", "radar"]}):
+        refusal = Config().refusal(Config().changed(changes), active=False)
+        assert f"{next(iter(changes))}: cannot change while the node is configured" in refusal

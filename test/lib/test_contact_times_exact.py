@@ -42,7 +42,6 @@ def exact(values) -> list[Fraction]:
 
 
 def through(times, positions) -> list[Leg]:
-    """Return the legs through positions at strictly increasing times."""
     legs = []
     for a, b, p, q in zip(times, times[1:], positions, positions[1:], strict=False):
         legs.append(Leg(a, b, a, p, [(y - x) / (b - a) for x, y in zip(p, q, strict=True)]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -16,21 +17,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gjk_collision
 from gjk_collision import (
     Motion,
+    Path,
     Region,
     Scene,
     Shape,
     _core,
     closest,
-    closest_approach,
     collide,
+    collide_many,
     distance,
+    distance_many,
     penetration,
     ray_cast,
-    shape_cast,
-    time_of_impact,
-    trace,
 )
 from gjk_collision.errors import InputError
 from gjk_collision.pairs import check_pairs
@@ -46,10 +47,9 @@ PAIR = {"a": CAR, "motion_a": STILL, "b": CAR, "motion_b": STILL}
 FLAT = ([0, 1, 5], [9.0, 9.0, *(c for p in SQUARE for c in p)])
 
 
-def arrays(**changes: Any) -> Callable[[], Scene]:
+def arrays(offsets: Any = FLAT[0], xy: Any = FLAT[1], **fields: Any) -> Scene:
     """A scene of a point and a square, with some fields changed."""
-    fields = {"offsets": FLAT[0], "xy": FLAT[1], **changes}
-    return lambda: Scene.from_arrays(fields.pop("offsets"), fields.pop("xy"), **fields)
+    return Scene.from_arrays(offsets, xy, **fields)
 
 
 def with_value(i: int, value: float) -> list[float]:
@@ -58,519 +58,437 @@ def with_value(i: int, value: float) -> list[float]:
     return xy
 
 
-# name: what is called, its status, the argument, the index, words of the rule.
-BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
-    # outlines
-    "polygon of none": (
-        lambda: Shape.polygon(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "xy", None, "3"),
-    "polygon of two": (
-        lambda: Shape.polygon(SQUARE[:2]), Status.TOO_FEW_POINTS, "xy", None, "3"),
-    "polygon of two, closed": (
-        lambda: Shape.polygon([*SQUARE[:2], SQUARE[0]]), Status.TOO_FEW_POINTS, "xy", None, "3"),
-    "polygon without area": (
-        lambda: Shape.polygon([(0, 0), (1, 1), (2, 2)]), Status.DEGENERATE, "xy", None, "line"),
-    "polygon with nan": (
-        lambda: Shape.polygon([*SQUARE, (0.0, NAN)]), Status.NON_FINITE, "xy", 4, "finite"),
-    "polygon with infinity": (
-        lambda: Shape.polygon([(0, 0), (-INF, 0), (1, 1)]), Status.NON_FINITE, "xy", 1, "finite"),
-    "polygon beyond the range": (
-        lambda: Shape.polygon([(0, 0), (1, 0), (1, 1.1e15)]), Status.COORD_RANGE, "xy", 2, "1e15"),
-    "polygon with a notch": (
-        lambda: Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)]),
-        Status.CONCAVE_REJECTED, "xy", 2, "not convex"),
-    "polygon with a notch, clockwise": (
-        lambda: Shape.polygon([(0, 4), (1, 1), (4, 0), (0, 0)]),
-        Status.CONCAVE_REJECTED, "xy", 1, "not convex"),
-    "polygon with a notch of one step of a double": (
-        lambda: Shape.polygon([(0, 0), (1, math.nextafter(0, 1)), (2, 0), (2, 2)]),
-        Status.CONCAVE_REJECTED, "xy", 1, "not convex"),
-    "polygon in three dimensions": (
-        lambda: Shape.polygon(np.zeros((4, 3))), Status.ARRAY_MISMATCH, "xy", None, "(n, 2)"),
-    "polygon of flat numbers": (
-        lambda: Shape.polygon([0.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
-        Status.ARRAY_MISMATCH, "xy", None, "(n, 2)"),
-    "polygon of ragged rows": (
-        lambda: Shape.polygon([(0, 0), (1, 0, 3), (1, 1)]),
-        Status.ARRAY_MISMATCH, "xy", 1, "must have 2 values"),
-    "polygon of words": (
-        lambda: Shape.polygon([("a", "b")] * 3), Status.INVALID_INPUT, "xy", None, "real"),
-    "polygon of complex numbers": (
-        lambda: Shape.polygon(np.array(SQUARE) * 1j), Status.INVALID_INPUT, "xy", None, "real"),
-    "polygon with a negative radius": (
-        lambda: Shape.polygon(SQUARE, radius=-0.1),
-        Status.INVALID_INPUT, "radius", None, "negative"),
-    "circle of a duration": (
-        lambda: Shape.circle(np.timedelta64(5)),
-        Status.INVALID_INPUT, "radius", None, "must be a number"),
-    "circle of a signalling nan": (
-        lambda: Shape.circle(Decimal("sNaN")),
-        Status.INVALID_INPUT, "radius", None, "must be a number"),
-    "hull of none": (
-        lambda: Shape.hull(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "points", None, "1"),
-    "polygon with a mask": (
-        lambda: Shape.polygon(np.ma.array(SQUARE, mask=[[0, 0], [0, 0], [0, 1], [0, 0]])),
-        Status.INVALID_INPUT, "xy", 2, "masked"),
-    "hull with a masked row": (
-        lambda: Shape.hull([np.ma.array([0.0, 0.0], mask=[1, 0]), [1.0, 1.0]]),
-        Status.INVALID_INPUT, "points", 0, "masked"),
-    "collide with a masked pose": (
-        lambda: collide(CAR, CAR, pose_b=np.ma.array([5.0, 0.0, 0.0], mask=[1, 0, 0])),
-        Status.INVALID_INPUT, "pose_b", None, "masked"),
-    "is_free with a masked pose": (
-        lambda: Scene([CAR]).is_free(CAR, np.ma.array([9.0, 0.0, 0.0], mask=[0, 1, 0])),
-        Status.INVALID_INPUT, "pose", 1, "masked"),
-    "ray from too far away": (
-        lambda: ray_cast((1e15, 0.0), (-1.0, 0.0), CAR, tolerance=1.0),
-        Status.COORD_RANGE, "pose", None, "apart"),
-    "hull with nan": (
-        lambda: Shape.hull([(0, 0), (NAN, 0)]), Status.NON_FINITE, "points", 1, "finite"),
-    "concave of two": (
-        lambda: Shape.concave(SQUARE[:2]), Status.TOO_FEW_POINTS, "outline", None, "3"),
-    "concave without area": (
-        lambda: Shape.concave([(0, 0), (1, 0), (3, 0)]),
-        Status.DEGENERATE, "outline", None, "line"),
-    "concave that crosses itself": (
-        lambda: Shape.concave([(0, 0), (2, 2), (2, 0), (0, 3)]),
-        Status.INVALID_INPUT, "outline", 0, "crosses"),
-    "concave with nan": (
-        lambda: Shape.concave([*SQUARE, (NAN, 0)]), Status.NON_FINITE, "outline", 4, "finite"),
-    # radii, boxes, margins
-    "circle of negative radius": (
-        lambda: Shape.circle(-1.0), Status.INVALID_INPUT, "radius", None, "negative"),
-    "circle of nan": (
-        lambda: Shape.circle(NAN), Status.NON_FINITE, "radius", None, "finite"),
-    "circle of infinity": (
-        lambda: Shape.circle(INF), Status.NON_FINITE, "radius", None, "finite"),
-    "circle beyond the range": (
-        lambda: Shape.circle(2e15), Status.COORD_RANGE, "radius", None, "1e15"),
-    "circle about nan": (
-        lambda: Shape.circle(1.0, center=(NAN, 0.0)), Status.NON_FINITE, "center", 0, "finite"),
-    "box of negative length": (
-        lambda: Shape.box(-4.0, 2.0), Status.INVALID_INPUT, "length", None, "greater"),
-    "box without width": (
-        lambda: Shape.box(4.0, 0.0), Status.INVALID_INPUT, "width", None, "greater"),
-    "box of nan": (
-        lambda: Shape.box(NAN, 2.0), Status.INVALID_INPUT, "length", None, "greater"),
-    "inflation by less than nothing": (
-        lambda: CAR.inflated(-0.1), Status.INVALID_INPUT, "margin", None, "negative"),
-    "inflation by nan": (
-        lambda: CAR.inflated(NAN), Status.NON_FINITE, "margin", None, "finite"),
-    # poses of pairs
-    "collide with a list": (
-        lambda: collide(CAR, SQUARE), Status.INVALID_INPUT, "b", None, "Shape"),  # type: ignore[arg-type]
-    "collide at a point": (
-        lambda: collide(CAR, CAR, pose_b=(1.0, 2.0)),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose_b", None, "x, y, yaw"),
-    "distance at a word": (
-        lambda: distance(CAR, CAR, "abc"),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose_a", None, "x, y, yaw"),
-    "closest to nothing": (
-        lambda: closest(None, CAR), Status.INVALID_INPUT, "a", None, "Shape"),  # type: ignore[arg-type]
-    "collide at nan": (
-        lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, NAN)),
-        Status.NON_FINITE, "pose_a", None, "finite"),
-    "distance at infinity": (
-        lambda: distance(CAR, CAR, pose_b=(INF, 0.0, 0.0)),
-        Status.NON_FINITE, "pose_b", None, "finite"),
-    "closest beyond the range": (
-        lambda: closest(CAR, CAR, pose_b=(0.0, -2e15, 0.0)),
-        Status.COORD_RANGE, "pose_b", None, "1e15"),
-    "collide at a yaw without digits": (
-        lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, 1e7)),
-        Status.COORD_RANGE, "pose_a", None, "yaw"),
-    "collide at a number": (
-        lambda: collide(CAR, CAR, np.array(3.0)), Status.INVALID_INPUT, "pose_a", None, "yaw"),
-    "trace at a number": (
-        lambda: trace(CAR, CAR, None, np.array(3.0)),
-        Status.INVALID_INPUT, "pose_b", None, "yaw"),
-    "collide beyond a double": (
-        lambda: collide(CAR, CAR, (10**400, 0, 0)), Status.INVALID_INPUT, "pose_a", None, "yaw"),
-    "collide at complex numbers": (
-        lambda: collide(CAR, CAR, pose_b=np.array([1 + 1j, 0, 0])),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose_b", None, "yaw"),
-    "collide at a complex number": (
-        lambda: collide(CAR, CAR, pose_b=(0, np.complex64(1), 0)),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose_b", None, "yaw"),
-    "distance at a set": (
-        lambda: distance(CAR, CAR, pose_b={3.0, 1.0, 0.0}),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose_b", None, "yaw"),
-    "circle of a complex number": (
-        lambda: Shape.circle(np.complex128(1)),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "radius", None, "number"),
-    "box of infinity": (
-        lambda: Shape.box(INF, 1), Status.NON_FINITE, "length", None, "finite"),
-    "box beyond the range": (
-        lambda: Shape.box(1, 1e16), Status.COORD_RANGE, "width", None, "2e15"),
-    "box about a far point": (
-        lambda: Shape.box(1, 1, center=(0, 1e16)), Status.COORD_RANGE, "center", 1, "1e15"),
-    "box that reaches too far": (
-        lambda: Shape.box(1.9e15, 1, center=(1e15, 0)),
-        Status.COORD_RANGE, "length, width, center", None, "1e15"),
-    # motion
-    "ray from nan": (
-        lambda: ray_cast((NAN, 0), (1, 0), CAR), Status.NON_FINITE, "origin", 0, "finite"),
-    "ray from beyond the range": (
-        lambda: ray_cast((0, 1e16), (1, 0), CAR), Status.COORD_RANGE, "origin", 1, "1e15"),
-    "ray to nan": (
-        lambda: ray_cast((0, 0), (1, 0), CAR, pose=(NAN, 0, 0)),
-        Status.NON_FINITE, "pose", None, "finite"),
-    "impact in fewer than no iterations": (
-        lambda: time_of_impact(**PAIR, t0=0, t1=1, max_iterations=-1),
-        Status.INVALID_INPUT, "max_iterations", None, "from 0"),
-    "impact beyond all times": (
-        lambda: time_of_impact(**PAIR, t0=0, t1=1e20), Status.COORD_RANGE, "t1", None, "1e15"),
-    "approach over too long": (
-        lambda: closest_approach(**PAIR, t0=-1e15, t1=1e15),
-        Status.COORD_RANGE, "t1", None, "1e15"),
-    "cast with no tolerance": (
-        lambda: shape_cast(CAR, CAR, (1, 0), tolerance=0.0),
-        Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got 0.0)"),
-    "cast with an infinite tolerance": (
-        lambda: shape_cast(CAR, CAR, (1, 0), tolerance=INF),
-        Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got inf)"),
-    "cast over less than nothing": (
-        lambda: shape_cast(CAR, CAR, (1, 0), -1.0),
-        Status.INVALID_INPUT, "max_distance", None, "negative or NaN (got -1.0)"),
-    "velocity of two numbers": (
-        lambda: Motion.constant(POSE, (1, 0)),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "velocity", None, "must be (vx, vy, wz) (got shape (2,))"),
-    "point of three numbers": (
-        lambda: Shape.point(POSE),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "p", None, "must be (x, y) (got shape (3,))"),
-    "path of too few poses": (
-        lambda: Motion.path([0, 1], [POSE]), Status.ARRAY_MISMATCH, "poses", None, "of 2 (got 3)"),
-    "path to nan": (
-        lambda: Motion.path([0, 1], [POSE, (0, NAN, 1)]),
-        Status.NON_FINITE, "poses", 1, "finite (got (0, nan, 1))"),
-    "path at an infinite time": (
-        lambda: Motion.path([0, INF], [POSE, POSE]), Status.NON_FINITE, "times", 1, "(got inf)"),
-    "travel back in time": (
-        lambda: STILL.travel(CAR, 5, 0), Status.INVALID_INPUT, "t1", None, "earlier than t0"),
-    "travel until nan": (
-        lambda: STILL.travel(CAR, 0, NAN), Status.NON_FINITE, "t1", None, "NaN"),
-    # Scene
-    "scene of something else": (
-        lambda: Scene([CAR, SQUARE]), Status.INVALID_INPUT, "shapes", 1, "Shape"),
-    "scene with too few poses": (
-        lambda: Scene([CAR, CAR], poses=[(0, 0, 0)]), Status.ARRAY_MISMATCH, "poses", None, "2"),
-    "scene with a bad pose": (
-        lambda: Scene([CAR, CAR], poses=[(0, 0, 0), (0, NAN, 0)]),
-        Status.NON_FINITE, "poses", 1, "finite"),
-    "scene with too many ids": (
-        lambda: Scene([CAR], ids=[1, 2]), Status.ARRAY_MISMATCH, "ids", None, "1"),
-    "scene with ids that are no integers": (
-        lambda: Scene([CAR], ids=[1.5]), Status.INVALID_INPUT, "ids", None, "integers"),
-    "check without poses": (
-        lambda: SCENE.check(CAR, np.zeros((0, 3))), Status.EMPTY_REQUEST, "poses", None, "one"),
-    "check of a flat pose": (
-        lambda: SCENE.check(CAR, [0.0, 0.0, 0.0, 0.0]),
-        Status.ARRAY_MISMATCH, "poses", None, "(..., 3)"),
-    "check of a number": (
-        lambda: SCENE.check(CAR, 0.0), Status.ARRAY_MISMATCH, "poses", None, "(..., 3)"),
-    "check of no shape": (
-        lambda: SCENE.check([], [(0, 0, 0)]), Status.INVALID_INPUT, "shape", None, "at least one"),
-    "check of several shapes of which one is none": (
-        lambda: SCENE.check([CAR, 3], [(0, 0, 0)], which=0),
-        Status.INVALID_INPUT, "shape", 1, "must be a Shape"),
-    "check of several shapes without a choice": (
-        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)]),
-        Status.INVALID_INPUT, "which", None, "one of the 2 shapes"),
-    "check of a shape that is not there": (
-        lambda: SCENE.check([CAR, CAR], [(0, 0, 0), (0, 0, 0)], which=[1, 2]),
-        Status.INVALID_INPUT, "which", 1, "[0, 2)"),
-    "check of shapes by negative numbers": (
-        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)], which=-1),
-        Status.INVALID_INPUT, "which", 0, "[0, 2)"),
-    "check of shapes by fractions": (
-        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)], which=0.0),
-        Status.INVALID_INPUT, "which", None, "integers"),
-    "check of shapes for other poses": (
-        lambda: SCENE.check([CAR, CAR], np.zeros((2, 3, 3)), which=[0, 1]),
-        Status.ARRAY_MISMATCH, "which", None, "broadcast to (2, 3)"),
-    "check of a pose with nan": (
-        lambda: SCENE.check(CAR, [(0, 0, 0), (0, 0, 0), (NAN, 0, 0)]),
-        Status.NON_FINITE, "poses", 2, "finite"),
-    "check of a pose beyond the range": (
-        lambda: SCENE.check(CAR, [(0, 0, 0), (1e16, 0, 0)]),
-        Status.COORD_RANGE, "poses", 1, "1e15"),
-    "check with a negative margin": (
-        lambda: SCENE.check(CAR, np.zeros((1, 3)), margin=-1.0),
-        Status.INVALID_INPUT, "margin", None, "negative"),
-    "check with a margin of nan": (
-        lambda: SCENE.check(CAR, np.zeros((1, 3)), margin=NAN),
-        Status.NON_FINITE, "margin", None, "finite"),
-    "check at no times": (
-        lambda: SCENE.check(CAR, np.zeros((1, 3)), times=[]),
-        Status.ARRAY_MISMATCH, "times", None, "(1,)"),
-    "way at no times": (
-        lambda: SCENE.check_path(CAR, np.zeros((1, 3)), times=[]),
-        Status.ARRAY_MISMATCH, "times", None, "(n,)"),
-    **{
-        f"way of which {name}, {'swept' if swept else 'pose by pose'}": (
-            lambda how={**how, "swept": swept}: SCENE.check_path(CAR, np.zeros((2, 3)), **how),
-            *said)
-        for swept in (True, False)
-        for name, how, said in (
-            ("the times fall", {"times": [1, 0]}, (Status.INVALID_INPUT, "times", 1, "strictly")),
-            ("a time is nan", {"times": [1, NAN]}, (Status.NON_FINITE, "times", 1, "finite")),
-            ("the tolerance is nan", {"tolerance": NAN},
-             (Status.INVALID_INPUT, "tolerance", None, "greater")))
-    },
-    "check in an unknown mode": (
-        lambda: SCENE.check(CAR, np.zeros((1, 3)), mode="swept"),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "mode", None, "collide"),
-    "scene of a path whose times stand": (
-        lambda: Scene([CAR] * 3, paths=[([1], [POSE]), None, ([0, 1, 1], [POSE] * 3)]),
-        Status.INVALID_INPUT, "paths", 2, "times[2]: must increase strictly"),
-    "update with a path to nan": (
-        lambda: SCENE.updated([0], paths=[([0, 1], [POSE, (NAN, 0, 0)])]),
-        Status.NON_FINITE, "paths", 0, "poses[1]: "),
-    "scene of two predictions": (
-        lambda: Scene([CAR], prediction=np.array(["hold", "hold"])),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "prediction", None, "'hold'"),
-    "scene with a horizon below zero": (
-        lambda: Scene([CAR], horizon=-1.0),
-        Status.INVALID_INPUT, "horizon", None, "must lie in [0, 1e10] s (got -1.0)"),
-    "scene with a time error of nan": (
-        lambda: Scene([CAR], time_error=NAN),
-        Status.INVALID_INPUT, "time_error", None, "must lie in [0, 1e10] s (got nan)"),
-    "no velocities for one obstacle": (
-        lambda: Scene([CAR], velocities=[]),
-        Status.ARRAY_MISMATCH, "velocities", None, "n = 1"),
-    "no stamps for one obstacle": (
-        lambda: Scene([CAR], stamps=[]), Status.ARRAY_MISMATCH, "stamps", None, "n = 1"),
-    "is free at nan": (
-        lambda: SCENE.is_free(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
-    "is free at complex numbers": (
-        lambda: SCENE.is_free(CAR, np.zeros(3, complex)),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose", None, "real"),
-    "is free at a set": (
-        lambda: SCENE.is_free(CAR, {3.0, 1.0, 0.0}),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "pose", None, "real"),
-    "is free with a complex margin": (
-        lambda: SCENE.is_free(CAR, POSE, margin=np.complex128(1 + 5j)),  # type: ignore[arg-type]
-        Status.INVALID_INPUT, "margin", None, "number"),
-    "is free at half a pose": (
-        lambda: SCENE.is_free(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw) (got shape (2,))"),
-    "is free at no time": (
-        lambda: SCENE.is_free(CAR, (0.0, 0.0, 0.0), time=NAN),
-        Status.NON_FINITE, "time", None, "finite"),
-    "is free with a negative margin": (
-        lambda: SCENE.is_free(CAR, (0.0, 0.0, 0.0), margin=-1.0),
-        Status.INVALID_INPUT, "margin", None, "negative"),
-    "nearest none": (
-        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), k=0),
-        Status.INVALID_INPUT, "k", None, "from 1 to 2147483647 (got 0)"),
-    "check with threads below zero": (
-        lambda: SCENE.check(CAR, [POSE], threads=-1),
-        Status.INVALID_INPUT, "threads", None, "from 0 to 2147483647 (got -1)"),
-    "nearest at nan": (
-        lambda: SCENE.nearest(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
-    "nearest at half a pose": (
-        lambda: SCENE.nearest(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw) (got shape (2,))"),
-    "nearest within less than nothing": (
-        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), max_distance=-1.0),
-        Status.INVALID_INPUT, "max_distance", None, "negative"),
-    "nearest within nan": (
-        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), max_distance=NAN),
-        Status.INVALID_INPUT, "max_distance", None, "NaN"),
-    # arrays as they arrive in messages
-    "offsets that do not start at 0": (
-        arrays(offsets=[1, 2, 5]), Status.ARRAY_MISMATCH, "offsets", 0, "start"),
-    "offsets that decrease": (
-        arrays(offsets=[0, 4, 1, 5]), Status.ARRAY_MISMATCH, "offsets", 2, "decrease"),
-    "offsets that end early": (
-        arrays(offsets=[0, 1, 4]), Status.ARRAY_MISMATCH, "offsets", 2, "number of points"),
-    "offsets that end late": (
-        arrays(offsets=[0, 1, 6]), Status.ARRAY_MISMATCH, "offsets", 2, "number of points"),
-    "offsets beyond the points in the middle": (
-        arrays(offsets=[0, 4294967295, 5]), Status.ARRAY_MISMATCH, "offsets", 1, ""),
-    "offsets below zero": (
-        arrays(offsets=[0, -1, 5]), Status.INVALID_INPUT, "offsets", 1, ""),
-    "points without offsets": (
-        arrays(offsets=[]), Status.ARRAY_MISMATCH, "offsets", None, "xy"),
-    "an obstacle without points": (
-        arrays(offsets=[0, 1, 1, 5]), Status.TOO_FEW_POINTS, "offsets", 1, "no points"),
-    "half a point": (
-        arrays(xy=FLAT[1][:-1]), Status.ARRAY_MISMATCH, "xy", None, "2 values"),
-    "a coordinate of nan": (
-        arrays(xy=with_value(7, NAN)), Status.NON_FINITE, "xy", 7, "finite"),
-    "a coordinate beyond the range": (
-        arrays(xy=with_value(0, -1e300)), Status.COORD_RANGE, "xy", 0, "1e15"),
-    "too few kinds": (
-        arrays(kinds=[0]), Status.ARRAY_MISMATCH, "kinds", None, "2"),
-    "an unknown kind": (
-        arrays(kinds=[0, 7]), Status.INVALID_INPUT, "kinds", 1, "0 (convex)"),
-    "a kind beyond a byte": (
-        arrays(kinds=[0, 256]), Status.INVALID_INPUT, "kinds", 1, "255"),
-    "too many radii": (
-        arrays(radius=[0.0] * 3), Status.ARRAY_MISMATCH, "radius", None, "2"),
-    "a negative radius": (
-        arrays(radius=[0.0, -1.0]), Status.INVALID_INPUT, "radius", 1, "negative"),
-    "a radius of nan": (
-        arrays(radius=[NAN, 0.0]), Status.NON_FINITE, "radius", 0, "finite"),
-    "too few poses of obstacles": (
-        arrays(poses=[0.0] * 3), Status.ARRAY_MISMATCH, "poses", None, "2"),
-    "a pose of nan of an obstacle": (
-        arrays(poses=[0.0] * 5 + [NAN]), Status.NON_FINITE, "poses", 1, "finite"),
-    "a flat outline": (
-        arrays(offsets=[0, 2, 5], kinds=[1, 1]), Status.TOO_FEW_POINTS, "xy", None, "obstacle 0"),
-    "a concave outline where none may be": (
-        arrays(offsets=[0, 4], xy=[0, 0, 4, 0, 1, 1, 0, 4], kinds=[1], concave_policy="reject"),
-        Status.CONCAVE_REJECTED, "xy", 4, "obstacle 0"),
-    "an unknown policy": (
-        arrays(concave_policy="skip"), Status.INVALID_INPUT, "concave_policy", None, "decompose"),
-    "flat times of a path that stand": (
-        arrays(path_offsets=[0, 1, 3], path_times=[0, 1, 1], path_poses=np.zeros(9)),
-        Status.INVALID_INPUT, "path_times", 2, "strictly"),
-    "too few ids": (
-        arrays(ids=[1]), Status.ARRAY_MISMATCH, "ids", None, "2"),
-}  # fmt: skip
+def many(**changes: Any) -> None:
+    """The questions of flat arrays refuse the same."""
+    given = {"a_offsets": [0, 4], "a_xy": SQUARE, "b_offsets": [0, 4], "b_xy": SQUARE, **changes}
+    if "margin" in changes:
+        collide_many(**given)
+    with pytest.raises(InputError) as caught:
+        collide_many(**given)
+    with pytest.raises(InputError, match=re.escape(str(caught.value))):
+        distance_many(**given)
+    raise caught.value
 
 
-# name: what is called, the argument, the shape that the rule names, the shape that is given.
-TURNED: dict[str, tuple[Callable[..., Any], str, str, tuple[int, ...]]] = {
-    "poses": (lambda a: Scene([CAR] * 4, poses=a), "poses", "(n, 3)", (3, 4)),
-    "velocities": (lambda a: Scene([CAR] * 4, velocities=a), "velocities", "(n, 3)", (3, 4)),
-    "stamps": (lambda a: Scene([CAR] * 4, stamps=a), "stamps", "(n,)", (2, 2)),
-    "poses of a path": (
-        lambda a: Scene([CAR], paths=[(range(4), a)]), "paths", "(n, 3)", (3, 4)),
-    "times of a path": (
-        lambda a: Scene([CAR], paths=[(a, np.zeros((4, 3)))]), "paths", "(n,)", (4, 1)),
-    "poses that change": (
-        lambda a: Scene([CAR] * 4).updated(range(4), poses=a), "poses", "(n, 3)", (3, 4)),
-    "velocities that change": (
-        lambda a: Scene([CAR] * 4).updated(range(4), velocities=a),
-        "velocities", "(n, 3)", (3, 4)),
-    "indices": (
-        lambda a: SCENE.updated(a.astype(int)), "indices", "(n,)", (1, 1)),
-    "points in a flat scene": (
-        lambda a: Scene.from_arrays([0, 3], a), "xy", "(n,) or (n, 2)", (2, 3)),
-    **{
-        f"{name} in a flat scene": (
-            lambda a, name=name: Scene.from_arrays(
-                range(5), SQUARE, **{"path_offsets": range(5), "path_times": range(4),
-                                     "path_poses": np.zeros(12), name: a}),
-            name, shape, given)
+# Of each status: the call, the argument with its index, and words of the rule.
+ZERO, ROW = (0, 0, 0), np.zeros((1, 3))
+PATH, POSES = np.zeros((2, 3)), np.zeros((2, 3, 3))
+NINE = {"path_poses": np.zeros(9)}
+CURVE = Path.arcs(ZERO, [(0, 1), (0.1, 1)])
+NOTCH = [0, 0, 4, 0, 1, 1, 0, 4]
+BAD: dict[Status, list[tuple[str, str, str]]] = {
+    Status.TOO_FEW_POINTS: [
+        ("Motion.path([], np.empty((0, 3)))", "times", "at least 1"),
+        ("many(b_offsets=[0, 0, 4], a_offsets=[0, 2, 4])", "b_offsets[0]", ""),
+        ("Shape.polygon(np.zeros((0, 2)))", "xy", "3"),
+        ("Shape.polygon(SQUARE[:2])", "xy", "3"),
+        ("Shape.polygon([*SQUARE[:2], SQUARE[0]])", "xy", "3"),
+        ("Shape.hull(np.zeros((0, 2)))", "points", "1"),
+        ("Shape.concave(SQUARE[:2])", "outline", "3"),
+        ("arrays(offsets=[0, 1, 1, 5])", "offsets[1]", "no points"),
+        ("arrays(offsets=[0, 2, 5], kinds=[1, 1])", "xy", "obstacle 0"),
+    ],
+    Status.DEGENERATE: [
+        ("Shape.polygon([(0, 0), (1, 1), (2, 2)])", "xy", "line"),
+        ("Shape.concave([(0, 0), (1, 0), (3, 0)])", "outline", "line"),
+    ],
+    Status.NON_FINITE: [
+        ("Motion.constant(POSE, (0, 0, INF))", "velocity[2]", ""),
+        ("time_of_impact(**PAIR, t0=0.0, t1=None)", "t1", ""),
+        ("time_of_impact(**PAIR, t0=None, t1=1.0)", "t0", ""),
+        ("many(a_xy=[*SQUARE[:3], (0.0, NAN)])", "a_xy[7]", ""),
+        ("many(margin=NAN)", "margin", ""),
+        ("many(margin=INF)", "margin", ""),
+        ("_core.dubins(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
+        ("Shape.polygon([*SQUARE, (0, NAN)])", "xy[4]", "finite"),
+        ("Shape.polygon([(0, 0), (-INF, 0), (1, 1)])", "xy[1]", "finite"),
+        ("Shape.hull([(0, 0), (NAN, 0)])", "points[1]", "finite"),
+        ("Shape.concave([*SQUARE, (NAN, 0)])", "outline[4]", "finite"),
+        ("Shape.circle(NAN)", "radius", "finite"),
+        ("Shape.circle(INF)", "radius", "finite"),
+        ("Shape.circle(1.0, center=(NAN, 0))", "center[0]", "finite"),
+        ("CAR.inflated(NAN)", "margin", "finite"),
+        ("collide(CAR, CAR, pose_a=(0, 0, NAN))", "pose_a", "finite"),
+        ("distance(CAR, CAR, pose_b=(INF, 0, 0))", "pose_b", "finite"),
+        ("Shape.box(INF, 1)", "length", "finite"),
+        ("ray_cast((NAN, 0), (1, 0), CAR)", "origin[0]", "finite"),
+        ("ray_cast((0, 0), (1, 0), CAR, pose=(NAN, 0, 0))", "pose", "finite"),
+        ("Motion.path([0, 1], [POSE, (0, NAN, 1)])", "poses[1]", "finite (got (0, nan, 1))"),
+        ("Motion.path([0, INF], [POSE, POSE])", "times[1]", "(got inf)"),
+        ("STILL.travel(CAR, 0, NAN)", "t1", "NaN"),
+        ("Scene([CAR, CAR], poses=[ZERO, (0, NAN, 0)])", "poses[1]", "finite"),
+        ("SCENE.check(CAR, [ZERO, ZERO, (NAN, 0, 0)])", "poses[2]", "finite"),
+        ("SCENE.check(CAR, [POSE], margin=NAN)", "margin", "finite"),
+        ("SCENE.updated([0], paths=[([0, 1], [POSE, (NAN, 0, 0)])])", "paths[0]", "poses[1]: "),
+        ("SCENE.is_free(CAR, (0, NAN, 0))", "pose", "finite"),
+        ("SCENE.is_free(CAR, ZERO, time=NAN)", "time", "finite"),
+        ("SCENE.nearest(CAR, (0, NAN, 0))", "pose", "finite"),
+        ("arrays(xy=with_value(7, NAN))", "xy[7]", "finite"),
+        ("arrays(radius=[NAN, 0.0])", "radius[0]", "finite"),
+        ("arrays(poses=[0] * 5 + [NAN])", "poses[1]", "finite"),
+        ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=True)", "times[1]", "finite"),
+        ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=False)", "times[1]", "finite"),
+        ("Path.arcs((0, 0, NAN), [(0, 1)])", "start", "finite"),
+        ("Path.arcs(ZERO, [(0, 1), (INF, 1)])", "arcs[1]", "curvature and length"),
+        ("Path.arcs(ZERO, [[[0, 1], [INF, 1]]])", "arcs[1]", "curvature and length"),
+        ("Path.dubins(ZERO, (0, NAN, 0), 1.0)", "b", "finite"),
+        ("Path.dubins(PATH, PATH + INF, 1.0)", "b[0]", "x, y and yaw"),
+        ("Path.arcs(ZERO, [(0, 1)]).at([0, NAN])", "distances[1]", ""),
+        ("SCENE.check_path(CAR, CURVE, times=[0, NAN])", "times[1]", "finite"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1, NAN])", "times[2]", "finite"),
+    ],
+    Status.COORD_RANGE: [
+        ("many(b_xy=[*SQUARE[:3], (0.0, 1e16)])", "b_xy[7]", ""),
+        ("Shape.polygon([(0, 0), (1, 0), (1, 1.1e15)])", "xy[2]", "1e15"),
+        ("ray_cast((1e15, 0), (-1.0, 0), CAR, tolerance=1.0)", "pose", "apart"),
+        ("Shape.circle(2e15)", "radius", "1e15"),
+        ("closest(CAR, CAR, pose_b=(0, -2e15, 0))", "pose_b", "1e15"),
+        ("collide(CAR, CAR, pose_a=(0, 0, 1e7))", "pose_a", "yaw"),
+        ("Shape.box(1, 1e16)", "width", "2e15"),
+        ("Shape.box(1, 1, center=(0, 1e16))", "center[1]", "1e15"),
+        ("Shape.box(1.9e15, 1, center=(1e15, 0))", "length, width, center", "1e15"),
+        ("ray_cast((0, 1e16), (1, 0), CAR)", "origin[1]", "1e15"),
+        ("time_of_impact(**PAIR, t0=0, t1=1e20)", "t1", "1e15"),
+        ("closest_approach(**PAIR, t0=-1e15, t1=1e15)", "t1", "1e15"),
+        ("SCENE.check(CAR, [ZERO, (1e16, 0, 0)])", "poses[1]", "1e15"),
+        ("arrays(xy=with_value(0, -1e300))", "xy[0]", "1e15"),
+        ("Path.arcs(ZERO, [(1e3, 1e4)])", "arcs", "at most 1e6 rad"),
+        ("Path.arcs((0, 0, 9e5), [(1.0, 9e5)])", "arcs", "yaw of the start and all turns"),
+        ("Path.arcs(ZERO, [(0, 1)]).at(2.0)", "distances", "must lie in [0, 1.0] (got 2.0)"),
+        ("Shape.compound([Shape.circle(1e15), CAR]).inflated(1e10)", "margin", ""),
+    ],
+    Status.CONCAVE_REJECTED: [
+        ("Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)])", "xy[2]", "not convex"),
+        ("Shape.polygon([(0, 4), (1, 1), (4, 0), (0, 0)])", "xy[1]", "not convex"),
+        ("Shape.polygon([(0, 0), (1, 5e-324), (2, 0), (2, 2)])", "xy[1]", "not convex"),
+        ("arrays([0, 4], NOTCH, kinds=[1], concave_policy='reject')", "xy[4]", "obstacle 0"),
+    ],
+    Status.ARRAY_MISMATCH: [
+        ("many(a_offsets=[0, 3])", "a_offsets[1]", ""),
+        ("many(b_offsets=[0, 4, 2])", "b_offsets[2]", ""),
+        ("many(b_offsets=[0, 2, 4])", "b_offsets", ""),
+        ("many(a_xy=[1.0, 2.0, 3.0])", "a_xy", ""),
+        ("check_pairs(SCENE, SCENE, [0, 0])", "pairs", ""),
+        ("_core.reeds_shepp(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
+        ("Shape.polygon(np.zeros((4, 3)))", "xy", "(n, 2)"),
+        ("Shape.polygon([0, 0, 1.0, 0, 1.0, 1.0])", "xy", "(n, 2)"),
+        ("Shape.polygon([(0, 0), (1, 0, 3), (1, 1)])", "xy[1]", "must have 2 values"),
+        ("Motion.constant(POSE, (1, 0))", "velocity", "must be (vx, vy, wz) (got shape (2,))"),
+        ("Shape.point(POSE)", "p", "must be (x, y) (got shape (3,))"),
+        ("Motion.path([0, 1], [POSE])", "poses", "of 2 (got 3)"),
+        ("Scene([CAR, CAR], poses=[ZERO])", "poses", "2"),
+        ("Scene([CAR], ids=[1, 2])", "ids", "1"),
+        ("SCENE.check(CAR, [0.0, 0.0, 0.0, 0.0])", "poses", "(..., 3)"),
+        ("SCENE.check(CAR, 0.0)", "poses", "(..., 3)"),
+        ("SCENE.check([CAR, CAR], POSES, which=[0, 1])", "which", "broadcast to (2, 3)"),
+        ("SCENE.check(CAR, [POSE], times=[])", "times", "(1,)"),
+        ("SCENE.check_path(CAR, [POSE], times=[])", "times", "(n,)"),
+        ("Scene([CAR], velocities=[])", "velocities", "n = 1"),
+        ("Scene([CAR], stamps=[])", "stamps", "n = 1"),
+        ("SCENE.is_free(CAR, (0, 0))", "pose", "must be (x, y, yaw) (got shape (2,))"),
+        ("SCENE.nearest(CAR, (0, 0))", "pose", "must be (x, y, yaw) (got shape (2,))"),
+        ("arrays(offsets=[1, 2, 5])", "offsets[0]", "start"),
+        ("arrays(offsets=[0, 4, 1, 5])", "offsets[2]", "decrease"),
+        ("arrays(offsets=[0, 1, 4])", "offsets[2]", "number of points"),
+        ("arrays(offsets=[0, 1, 6])", "offsets[2]", "number of points"),
+        ("arrays(offsets=[0, 4294967295, 5])", "offsets[1]", ""),
+        ("arrays(offsets=[])", "offsets", "xy"),
+        ("arrays(xy=FLAT[1][:-1])", "xy", "2 values"),
+        ("arrays(kinds=[0])", "kinds", "2"),
+        ("arrays(radius=[0.0] * 3)", "radius", "2"),
+        ("arrays(poses=[0] * 3)", "poses", "2"),
+        ("arrays(ids=[1])", "ids", "2"),
+        ("Path.arcs((0, 0), [(0, 1)])", "start", "(..., 3)"),
+        ("Path.arcs(ZERO, [0, 1])", "arcs", "(..., m, 2)"),
+        ("Path.arcs(PATH, np.zeros((3, 1, 2)))", "arcs", "broadcastable with start"),
+        ("Path.dubins(PATH, np.zeros((3, 3)), 1.0)", "b", "fits that of a"),
+        ("Path.straight([0, 0, 0])", "poses", "(..., n, 3)"),
+        ("SCENE.check_path(CAR, CURVE, times=[0, 1, 2, 3])", "times", "(2,) or (3,) (got (4,))"),
+        ("SCENE.first_contact(CAR, ROW, [0, 1, 2])", "poses", "(K, T, 3)"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1])", "times", "(2, 3) or (3,)"),
+    ],
+    Status.INVALID_INPUT: [
+        ("many(pairs=[(0, 0), (0, 1)])", "pairs[1]", ""),
+        ("many(pairs=[(-1, 0)])", "pairs[0]", ""),
+        ("many(pairs=[(0.0, 0.0)])", "pairs", ""),
+        ("many(margin=-1.0)", "margin", ""),
+        ("check_pairs(SCENE, SCENE, [(0, 1)])", "pairs[0]", ""),
+        ("check_pairs(SCENE, SCENE, [(0, 0), (-1, 0)])", "pairs[1]", ""),
+        ("check_pairs(SCENE, SCENE, [(0.0, 0.0)])", "pairs", ""),
+        ("_core.dubins(ROW, ROW, 0.0)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, -1.0)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, NAN)", "radius", "greater than 0"),
+        ("_core.dubins(ROW, ROW, 1e16)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, 0.0)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, -1.0)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, NAN)", "radius", "greater than 0"),
+        ("_core.reeds_shepp(ROW, ROW, 1e16)", "radius", "greater than 0"),
+        ("Shape.polygon([('a', 'b')] * 3)", "xy", "real"),
+        ("Shape.polygon(np.array(SQUARE) * 1j)", "xy", "real"),
+        ("Shape.polygon(SQUARE, radius=-0.1)", "radius", "negative"),
+        ("Shape.circle(np.timedelta64(5))", "radius", "must be a number"),
+        ("Shape.circle(Decimal('sNaN'))", "radius", "must be a number"),
+        ("Shape.polygon(np.ma.array(SQUARE, mask=np.eye(4, 2, -2)))", "xy[2]", "masked"),
+        ("Shape.hull([np.ma.array([0, 0], mask=[1, 0]), [1.0, 1.0]])", "points[0]", "masked"),
+        ("collide(CAR, CAR, pose_b=np.ma.array([5.0, 0, 0], mask=[1, 0, 0]))", "pose_b", "masked"),
+        ("SCENE.is_free(CAR, np.ma.array([9.0, 0, 0], mask=[0, 1, 0]))", "pose[1]", "masked"),
+        ("Shape.concave([(0, 0), (2, 2), (2, 0), (0, 3)])", "outline[0]", "crosses"),
+        ("Shape.circle(-1.0)", "radius", "negative"),
+        ("Shape.box(-4.0, 2.0)", "length", "greater"),
+        ("Shape.box(4.0, 0)", "width", "greater"),
+        ("Shape.box(NAN, 2.0)", "length", "greater"),
+        ("CAR.inflated(-0.1)", "margin", "negative"),
+        ("collide(CAR, SQUARE)", "b", "Shape"),
+        ("collide(CAR, CAR, pose_b=(1.0, 2.0))", "pose_b", "x, y, yaw"),
+        ("distance(CAR, CAR, 'abc')", "pose_a", "x, y, yaw"),
+        ("closest(None, CAR)", "a", "Shape"),
+        ("collide(CAR, CAR, np.array(3.0))", "pose_a", "yaw"),
+        ("trace(CAR, CAR, None, np.array(3.0))", "pose_b", "yaw"),
+        ("collide(CAR, CAR, (10 ** 400, 0, 0))", "pose_a", "yaw"),
+        ("collide(CAR, CAR, pose_b=np.array([1 + 1j, 0, 0]))", "pose_b", "yaw"),
+        ("collide(CAR, CAR, pose_b=(0, np.complex64(1), 0))", "pose_b", "yaw"),
+        ("distance(CAR, CAR, pose_b={3.0, 1.0, 0})", "pose_b", "yaw"),
+        ("Shape.circle(np.complex128(1))", "radius", "number"),
+        ("time_of_impact(**PAIR, t0=0, t1=1, max_iterations=-1)", "max_iterations", "from 0"),
+        ("shape_cast(CAR, CAR, (1, 0), tolerance=0.0)", "tolerance", "at most 1e15 m (got 0.0)"),
+        ("shape_cast(CAR, CAR, (1, 0), tolerance=INF)", "tolerance", "at most 1e15 m (got inf)"),
+        ("shape_cast(CAR, CAR, (1, 0), -1.0)", "max_distance", "negative or NaN (got -1.0)"),
+        ("STILL.travel(CAR, 5, 0)", "t1", "earlier than t0"),
+        ("Motion.path([0, 0], [POSE] * 2)", "times[1]", "strictly"),
+        ("ray_cast((0, 0), (0, 0), CAR)", "direction", ""),
+        ("ray_cast((0, 0), (1, 0), CAR, -1.0)", "max_distance", ""),
+        ("time_of_impact(**PAIR, t0=1.0, t1=0.0)", "t1", ""),
+        ("time_of_impact(**PAIR, t0=0.0, t1=1.0, tolerance=0.0)", "tolerance", ""),
+        ("Scene([CAR, SQUARE])", "shapes[1]", "Shape"),
+        ("Scene([CAR], ids=[1.5])", "ids", "integers"),
+        ("SCENE.check([], [ZERO])", "shape", "at least one"),
+        ("SCENE.check([CAR, 3], [ZERO], which=0)", "shape[1]", "must be a Shape"),
+        ("SCENE.check([CAR, CAR], [ZERO])", "which", "one of the 2 shapes"),
+        ("SCENE.check([CAR, CAR], [ZERO, ZERO], which=[1, 2])", "which[1]", "[0, 2)"),
+        ("SCENE.check([CAR, CAR], [ZERO], which=-1)", "which[0]", "[0, 2)"),
+        ("SCENE.check([CAR, CAR], [ZERO], which=0.0)", "which", "integers"),
+        ("SCENE.check(CAR, [POSE], margin=-1.0)", "margin", "negative"),
+        ("SCENE.check(CAR, [POSE], mode='swept')", "mode", "collide"),
+        ("Scene([CAR] * 2, paths=[None, ([0, 1, 1], [POSE] * 3)])", "paths[1]", "times[2]: "),
+        ("Scene([CAR], prediction=np.array(['hold', 'hold']))", "prediction", "'hold'"),
+        ("Scene([CAR], horizon=-1.0)", "horizon", "must lie in [0, 1e10] s (got -1.0)"),
+        ("Scene([CAR], time_error=NAN)", "time_error", "must lie in [0, 1e10] s (got nan)"),
+        ("SCENE.is_free(CAR, np.zeros(3, complex))", "pose", "real"),
+        ("SCENE.is_free(CAR, {3.0, 1.0, 0})", "pose", "real"),
+        ("SCENE.is_free(CAR, POSE, margin=np.complex128(1 + 5j))", "margin", "number"),
+        ("SCENE.is_free(CAR, ZERO, margin=-1.0)", "margin", "negative"),
+        ("SCENE.nearest(CAR, ZERO, k=0)", "k", "from 1 to 2147483647 (got 0)"),
+        ("SCENE.check(CAR, [POSE], threads=-1)", "threads", "from 0 to 2147483647 (got -1)"),
+        ("SCENE.nearest(CAR, ZERO, max_distance=-1.0)", "max_distance", "negative"),
+        ("SCENE.nearest(CAR, ZERO, max_distance=NAN)", "max_distance", "NaN"),
+        ("arrays(offsets=[0, -1, 5])", "offsets[1]", ""),
+        ("arrays(kinds=[0, 7])", "kinds[1]", "0 (convex)"),
+        ("arrays(kinds=[0, 256])", "kinds[1]", "255"),
+        ("arrays(radius=[0.0, -1.0])", "radius[1]", "negative"),
+        ("arrays(concave_policy='skip')", "concave_policy", "decompose"),
+        (
+            "arrays(path_offsets=[0, 1, 3], path_times=[0, 1, 1], **NINE)",
+            "path_times[2]",
+            "strictly",
+        ),
+        ("SCENE.check_path(CAR, PATH, times=[1, 0], swept=True)", "times[1]", "strictly"),
+        ("SCENE.check_path(CAR, PATH, times=[1, 0], swept=False)", "times[1]", "strictly"),
+        ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=True)", "tolerance", "greater"),
+        ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=False)", "tolerance", "greater"),
+        ("Path()", "Path", "use Path.straight"),
+        ("Path.dubins(ZERO, ZERO, 0.0)", "radius", "greater than 0"),
+        ("Path.straight(POSES).poses", "poses", "as in path[0]"),
+        ("Path.straight(PATH).segments", "segments", "use Path.poses"),
+        ("Path.straight(PATH)[0]", "index", "shape (K,)"),
+        ("SCENE.check_path(CAR, CURVE, times=[1, 0])", "times[1]", "strictly"),
+        ("SCENE.check_path(CAR, CURVE, times=[1.8e9, 1800000000.0000002])", "times", "too close"),
+        ("SCENE.check_path(CAR, CURVE, swept=False)", "swept", "must be True for a Path"),
+        ("SCENE.check_path(CAR, CURVE, mode='witness')", "mode", "'collide' or 'distance'"),
+        ("SCENE.check_path(CAR, CURVE, margin=-1.0)", "margin", "negative"),
+        ("SCENE.check_path(CAR, CURVE, tolerance=0.0)", "tolerance", "greater than 0"),
+        ("Shape.compound([])", "shapes", "at least one Shape"),
+        ("Shape.compound([CAR, (0, 0)])", "shapes[1]", "must be a Shape (got tuple)"),
+        ("Shape.compound(CAR)", "shapes", "must be a sequence (got Shape)"),
+        ("Shape.compound(None)", "shapes", "must be a sequence (got NoneType)"),
+        ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
+        ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
+        ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
+        ("Scene(CAR)", "shapes", "must be a sequence (got Shape)"),
+        ("Scene([CAR, SCENE])", "shapes[1]", "must be a Shape (got Scene)"),
+        ("SCENE.check('car', [POSE])", "shape", "must be a Shape or a list of them (got str)"),
+        ("SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)", "swept", "must be True or False"),
+        ("SCENE.check(CAR, [POSE], margin='1')", "margin", "must be a number (got '1')"),
+        ("SCENE.is_free('car', POSE)", "shape", "must be a Shape (got str)"),
+        ("SCENE.is_free(CAR, 'abc')", "pose", "must be an array of real numbers"),
+        ("SCENE.is_free(CAR, POSE, margin='1')", "margin", "must be a number (got '1')"),
+        ("SCENE.is_free(CAR, POSE, time='1')", "time", "must be a number (got '1')"),
+        ("SCENE.nearest(CAR, POSE, 1.0)", "k", "must be a whole number"),
+        ("SCENE.nearest(CAR, POSE, 2**40)", "k", "must be a whole number"),
+        ("Shape.circle(10**400)", "radius", "must be a number (got 1000"),
+        ("Shape(SQUARE)", "core", "use Shape.polygon"),
+        ("time_of_impact(CAR, CAR, POSE, STILL)", "motion_a", "must be a Motion (got tuple)"),
+        ("Shape.from_geo({'type': 1, 'coordinates': (0, 0)})", "g", "a string"),
+        (
+            "Shape.from_geo({'type': ['Point'], 'coordinates': (0, 0)})",
+            "g",
+            "type must be a string",
+        ),
+        (
+            "Shape.from_geo({'type': np.array(['Point']), 'coordinates': (0, 0)})",
+            "g",
+            "type must be a string",
+        ),
+        ("Shape.from_geo({'type': np.array(['Point'] * 2)})", "g", "a string"),
+    ],
+    Status.NUMERIC_FAILURE: [
+        ("Path.dubins(ZERO, (1e15, 0, 0), 1e-300)", "b", "no curve was found"),
+    ],
+    Status.EMPTY_REQUEST: [
+        ("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one"),
+        ("Path.arcs(ZERO, np.zeros((0, 3, 2)))", "arcs", "at least one arc"),
+        ("Path.straight(np.zeros((0, 3)))", "poses", "at least one pose"),
+        ("SCENE.first_contact(CAR, POSES[:0], [0, 1, 2])", "poses", "must hold"),
+    ],
+    Status.PREDICTION_TOO_SHORT: [("Motion.path([0, 1], [POSE] * 2).at(1.5)", "t", "must lie in")],
+}
+
+
+# A call with an array a, the argument, the shape that the rule names, the shape that is given.
+PATHS = {"path_offsets": range(5), "path_times": range(4), "path_poses": np.zeros(12)}
+TURNED = [
+    ("Scene([CAR] * 4, poses=a)", "poses", "(n, 3)", (3, 4)),
+    ("Scene([CAR] * 4, velocities=a)", "velocities", "(n, 3)", (3, 4)),
+    ("Scene([CAR] * 4, stamps=a)", "stamps", "(n,)", (2, 2)),
+    ("Scene([CAR], paths=[(range(4), a)])", "paths", "(n, 3)", (3, 4)),
+    ("Scene([CAR], paths=[(a, np.zeros((4, 3)))])", "paths", "(n,)", (4, 1)),
+    ("Scene([CAR] * 4).updated(range(4), poses=a)", "poses", "(n, 3)", (3, 4)),
+    ("Scene([CAR] * 4).updated(range(4), velocities=a)", "velocities", "(n, 3)", (3, 4)),
+    ("SCENE.updated(a.astype(int))", "indices", "(n,)", (1, 1)),
+    ("Scene.from_arrays([0, 3], a)", "xy", "(n,) or (n, 2)", (2, 3)),
+    *(
+        (f"Scene.from_arrays(range(5), SQUARE, **{{**PATHS, '{name}': a}})", name, shape, given)
         for name, shape, given in (
             ("poses", "(n,) or (n, 3)", (3, 4)),
             ("velocities", "(n,) or (n, 3)", (3, 4)),
             ("path_poses", "(n,) or (n, 3)", (3, 4)),
             ("path_times", "(n,)", (4, 1)),
             ("stamps", "(n,)", (2, 2)),
-            ("radius", "(n,)", (4, 1)))
-    },
-    "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(..., 3)", (3, 4)),
-    "times of a check": (
-        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(4,)", (2, 2)),
-    "times of a way": (
-        lambda a: SCENE.check_path(CAR, np.zeros((4, 3)), a), "times", "(n,)", (4, 1)),
-    "pairs": (
-        lambda a: check_pairs(SCENE, SCENE, a.astype(int)), "pairs", "(n, 2)", (2, 3)),
-    "poses of a motion": (
-        lambda a: Motion.path(range(4), a), "poses", "(n, 3)", (3, 4)),
-    "points of a hull": (Shape.hull, "points", "(n, 2)", (2, 3)),
-}  # fmt: skip
+            ("radius", "(n,)", (4, 1)),
+        )
+    ),
+    ("SCENE.check(CAR, a)", "poses", "(..., 3)", (3, 4)),
+    ("SCENE.check(CAR, np.zeros((4, 3)), a)", "times", "(4,)", (2, 2)),
+    ("SCENE.check_path(CAR, np.zeros((4, 3)), a)", "times", "(n,)", (4, 1)),
+    ("check_pairs(SCENE, SCENE, a.astype(int))", "pairs", "(n, 2)", (2, 3)),
+    ("Motion.path(range(4), a)", "poses", "(n, 3)", (3, 4)),
+    ("Shape.hull(a)", "points", "(n, 2)", (2, 3)),
+]
 
 
-@pytest.mark.parametrize("name", TURNED)
-def test_a_transposed_array_is_not_scrambled(name: str) -> None:
+NAMES: dict[str, Any] = {name: getattr(gjk_collision, name) for name in gjk_collision.__all__}
+NAMES.update(globals(), Decimal=Decimal, check_pairs=check_pairs)
+
+
+@pytest.mark.parametrize(("call", "argument", "shape", "given"), TURNED)
+def test_a_transposed_array_is_not_scrambled(
+    call: str, argument: str, shape: str, given: tuple[int, ...]
+) -> None:
     """It has as many numbers as the right one; read in its order they are other obstacles."""
-    call, argument, shape, given = TURNED[name]
     with pytest.raises(InputError) as caught:
-        call(np.zeros(given))
+        eval(call, {**NAMES, "a": np.zeros(given)})
     error = caught.value
     assert (error.status, error.argument) == (Status.ARRAY_MISMATCH, argument)
     assert f"must have shape {shape}" in error.rule
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_refused_by_name(name: str) -> None:
-    call, status, argument, index, words = BAD[name]
+@pytest.mark.parametrize(
+    ("status", "call", "where", "words"),
+    [(status, *case) for status, cases in BAD.items() for case in cases],
+)
+def test_refused_by_name(status: Status, call: str, where: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
-        call()
+        eval(call, NAMES)
     error = caught.value
-    assert (error.status, error.argument, error.index) == (status, argument, index), error.rule
+    argument, _, index = where.partition("[")
+    assert (error.status, error.argument) == (status, argument), error.rule
+    assert error.index == (int(index[:-1]) if index else None)
     assert words in error.rule
     assert isinstance(error, ValueError)
-    where = argument if index is None else f"{argument}[{index}]"
-    assert str(error).startswith(where)
+    assert str(error).startswith(f"{where}: ")
 
 
 # Public functions, each with arguments that are good.
-GOOD: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "Shape": (Shape, {"core": CAR._core}),
-    "Shape.polygon": (Shape.polygon, {"xy": SQUARE, "radius": 0.1}),
-    "Shape.box": (Shape.box, {"length": 4, "width": 2, "center": (1, 0), "radius": 0.1}),
-    "Shape.circle": (Shape.circle, {"radius": 1, "center": (0, 0)}),
-    "Shape.capsule": (Shape.capsule, {"p": (0, 0), "q": (1, 0), "radius": 0.5}),
-    "Shape.segment": (Shape.segment, {"p": (0, 0), "q": (1, 0)}),
-    "Shape.point": (Shape.point, {"p": (0, 0)}),
-    "Shape.hull": (Shape.hull, {"points": SQUARE, "radius": 0.1}),
-    "Shape.concave": (Shape.concave, {"outline": SQUARE, "radius": 0.1}),
-    "inflated": (CAR.inflated, {"margin": 0.1}),
-    "padded": (CAR.padded, {"front": 1, "rear": 1.0, "left": np.float32(1), "right": np.int8(1)}),
+WHERE = {"pose_a": POSE, "pose_b": list(POSE)}
+SPAN = {**PAIR, "t0": 0, "t1": 1, "tolerance": 0.1}
+GOOD: dict[str, dict[str, Any]] = {
+    "Shape": {"core": CAR._core},
+    "Shape.polygon": {"xy": SQUARE, "radius": 0.1},
+    "Shape.box": {"length": 4, "width": 2, "center": (1, 0), "radius": 0.1},
+    "Shape.circle": {"radius": 1, "center": (0, 0)},
+    "Shape.capsule": {"p": (0, 0), "q": (1, 0), "radius": 0.5},
+    "Shape.segment": {"p": (0, 0), "q": (1, 0)},
+    "Shape.point": {"p": (0, 0)},
+    "Shape.hull": {"points": SQUARE, "radius": 0.1},
+    "Shape.concave": {"outline": SQUARE, "radius": 0.1},
+    "CAR.inflated": {"margin": 0.1},
+    "CAR.padded": {"front": 1, "rear": 1.0, "left": np.float32(1), "right": np.int8(1)},
     **{
-        each.__name__: (each, {"a": CAR, "b": CAR, "pose_a": POSE, "pose_b": list(POSE)})
-        for each in (collide, distance, closest, penetration, trace)
+        name: {"a": CAR, "b": CAR, **WHERE}
+        for name in ("collide", "distance", "closest", "penetration", "trace")
     },
-    "Motion": (Motion, {"core": STILL._core}),
-    "Motion.still": (Motion.still, {"pose": POSE}),
-    "Motion.constant": (Motion.constant, {"pose": POSE, "velocity": POSE, "time": 1}),
-    "Motion.path": (Motion.path, {"times": [0, 1], "poses": [POSE, POSE]}),
-    "at": (STILL.at, {"t": 1}),
-    "travel": (STILL.travel, {"shape": CAR, "t0": 0, "t1": 1}),
-    "time_of_impact": (
-        time_of_impact,
-        {**PAIR, "t0": 0, "t1": 1, "margin": 0, "tolerance": 0.1, "max_iterations": np.int8(9)}),
-    "closest_approach": (closest_approach, {**PAIR, "t0": 0, "t1": 1, "tolerance": 0.1}),
-    "shape_cast": (
-        shape_cast,
-        {"a": CAR, "direction": (1, 0), "b": CAR, "max_distance": 9, "pose_a": POSE,
-         "pose_b": POSE, "margin": 0, "tolerance": 0.1}),
-    "ray_cast": (
-        ray_cast,
-        {"origin": (0, 0), "direction": (1, 0), "shape": CAR, "max_distance": 9, "pose": POSE,
-         "tolerance": 0.1}),
-    "Scene": (
-        Scene,
-        {"shapes": (CAR,), "poses": [POSE], "ids": [3], "velocities": [POSE],
-         "paths": [([0, 1], [POSE, POSE])], "stamps": [0], "prediction": "hold", "horizon": 5}),
-    "Scene, a path": (lambda paths: Scene([CAR], paths=[paths]), {"paths": None}),
-    "Scene.from_arrays": (
-        Scene.from_arrays,
-        {"offsets": [0, 4], "xy": SQUARE, "ids": [3], "kinds": [1], "radius": [0.1],
-         "poses": POSE, "velocities": POSE, "path_offsets": [0, 1], "path_times": [1],
-         "path_poses": POSE, "stamps": [0], "concave_policy": "hull", "prediction": "hold",
-         "horizon": 5}),
-    "updated": (
-        SCENE.updated,
-        {"indices": [0], "poses": [POSE], "shapes": [CAR], "velocities": [POSE],
-         "paths": [None], "stamps": [0]}),
-    "check": (
-        SCENE.check,
-        {"shape": CAR, "poses": [POSE], "times": [0], "margin": 1, "mode": "distance",
-         "stop_at_first": np.bool_(True), "threads": 1, "warm_start": False}),
-    "nearest": (
-        Scene([CAR], prediction="hold").nearest,
-        {"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0}),
-    "check_path": (
-        SCENE.check_path,
-        {"shape": CAR, "poses": [POSE], "times": [0], "tolerance": 0.1, "swept": True,
-         "margin": 0}),
-    "check_pairs": (
-        check_pairs,
-        {"a": SCENE, "b": SCENE, "pairs": [(0, 0)], "margin": 0, "mode": "witness",
-         "threads": 1}),
-}  # fmt: skip
+    "Motion": {"core": STILL._core},
+    "Motion.still": {"pose": POSE},
+    "Motion.constant": {"pose": POSE, "velocity": POSE, "time": 1},
+    "Motion.path": {"times": [0, 1], "poses": [POSE, POSE]},
+    "STILL.at": {"t": 1},
+    "STILL.travel": {"shape": CAR, "t0": 0, "t1": 1},
+    "time_of_impact": {**SPAN, "margin": 0, "max_iterations": np.int8(9)},
+    "closest_approach": SPAN,
+    "shape_cast": {
+        **{"a": CAR, "direction": (1, 0), "b": CAR, "max_distance": 9, **WHERE},
+        **{"margin": 0, "tolerance": 0.1},
+    },
+    "ray_cast": {
+        **{"origin": (0, 0), "direction": (1, 0), "shape": CAR, "max_distance": 9},
+        **{"pose": POSE, "tolerance": 0.1},
+    },
+    "Scene": {
+        **{"shapes": (CAR,), "poses": [POSE], "ids": [3], "velocities": [POSE], "stamps": [0]},
+        **{"paths": [([0, 1], [POSE, POSE])], "prediction": "hold", "horizon": 5},
+    },
+    "(lambda paths: Scene([CAR], paths=[paths]))": {"paths": None},
+    "Scene.from_arrays": {
+        **{"offsets": [0, 4], "xy": SQUARE, "ids": [3], "kinds": [1], "radius": [0.1]},
+        **{"poses": POSE, "velocities": POSE, "path_offsets": [0, 1], "path_times": [1]},
+        **{"path_poses": POSE, "stamps": [0], "concave_policy": "hull", "prediction": "hold"},
+        "horizon": 5,
+    },
+    "SCENE.updated": {
+        **{"indices": [0], "poses": [POSE], "shapes": [CAR], "velocities": [POSE]},
+        **{"paths": [None], "stamps": [0]},
+    },
+    "SCENE.check": {
+        **{"shape": CAR, "poses": [POSE], "times": [0], "margin": 1, "mode": "distance"},
+        **{"stop_at_first": np.bool_(True), "threads": 1, "warm_start": False},
+    },
+    "Scene([CAR], prediction='hold').nearest": {
+        **{"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0}
+    },
+    "SCENE.check_path": {
+        **{"shape": CAR, "poses": [POSE], "times": [0], "tolerance": 0.1, "swept": True},
+        "margin": 0,
+    },
+    "check_pairs": {
+        **{"a": SCENE, "b": SCENE, "pairs": [(0, 0)], "margin": 0, "mode": "witness"},
+        "threads": 1,
+    },
+}
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
     """Whatever it is, the error is this package's own and says which argument it was."""
-    call, good = GOOD[name]
+    call, good = eval(name, NAMES), GOOD[name]
     call(**good)
     for argument in good:
         for wrong in (object(), "abc", [{}], 1j):
@@ -580,58 +498,32 @@ def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
             assert "must" in caught.value.rule or "use" in caught.value.rule
 
 
-def test_what_only_looks_alike_is_refused() -> None:
-    """The likeliest slips, and what is said of them."""
-    for call, said in (
-        (lambda: Scene(CAR), "shapes: must be a sequence (got Shape)"),  # type: ignore[arg-type]
-        (lambda: Scene([CAR, SCENE]), "shapes[1]: must be a Shape (got Scene)"),  # type: ignore[list-item]
-        (lambda: SCENE.check("car", [POSE]), "shape: must be a Shape or a list of them (got str)"),  # type: ignore[arg-type]
-        (lambda: SCENE.check_path(CAR, [POSE], None, 0.1, 0.5),  # type: ignore[arg-type]
-         "swept: must be True or False (got 0.5)"),
-        (lambda: SCENE.check(CAR, [POSE], margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]
-        (lambda: SCENE.is_free("car", POSE), "shape: must be a Shape (got str)"),  # type: ignore[arg-type]
-        (lambda: SCENE.is_free(CAR, "abc"), "pose: must be an array of real numbers"),  # type: ignore[arg-type]
-        (lambda: SCENE.is_free(CAR, POSE, margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]
-        (lambda: SCENE.is_free(CAR, POSE, time="1"), "time: must be a number (got '1')"),  # type: ignore[arg-type]
-        (lambda: SCENE.nearest(CAR, POSE, 1.0), "k: must be a whole number"),  # type: ignore[arg-type]
-        (lambda: SCENE.nearest(CAR, POSE, 2**40), "k: must be a whole number"),
-        (lambda: Shape.circle(10**400), "radius: must be a number (got 1000"),
-        (lambda: Shape(SQUARE), "core: use Shape.polygon"),  # type: ignore[arg-type]
-        (lambda: time_of_impact(CAR, CAR, POSE, STILL), "motion_a: must be a Motion (got tuple)"),  # type: ignore[arg-type]
-    ):  # fmt: skip
-        with pytest.raises(InputError) as caught:
-            call()
-        assert str(caught.value).startswith(said)
-
-
-@pytest.mark.parametrize("corners", [5, 7, 8])
-def test_stars_are_not_convex(corners: int) -> None:
-    """A star turns one way only; taken for convex, its tips would be cut off."""
-    turns = 2 if corners < 8 else 3
-    star = [
-        (math.cos(2 * math.pi * turns * k / corners), math.sin(2 * math.pi * turns * k / corners))
-        for k in range(corners)
-    ]
-    with pytest.raises(InputError) as caught:
-        Shape.polygon(star)
-    assert caught.value.status == Status.CONCAVE_REJECTED
-    with pytest.raises(InputError):
-        Shape.concave(star)
+def star(corners: int, turns: int) -> list[tuple[float, float]]:
+    """It turns one way only; taken for convex, its tips would be cut off."""
+    angles = [2 * math.pi * turns * k / corners for k in range(corners)]
+    return [(math.cos(angle), math.sin(angle)) for angle in angles]
 
 
 @pytest.mark.parametrize(
-    "outline",
+    ("outline", "is_star"),
     [
-        [(0, 0), (4, 0), (2, 0), (4, 4)],  # back along its own edge
-        [(0, 0), (4, 0), (4, 4), (2, 2), (4, 4)],  # out and back
-        [(0, 0), (1, 0), (1, 1), (0, 1)] * 2,  # twice around
-        [(0, 0), (2, 2), (2, 0), (0, 2)],  # bow tie
+        (star(5, 2), True),
+        (star(7, 2), True),
+        (star(8, 3), True),
+        ([(0, 0), (4, 0), (2, 0), (4, 4)], False),  # back along its own edge
+        ([(0, 0), (4, 0), (4, 4), (2, 2), (4, 4)], False),  # out and back
+        ([(0, 0), (1, 0), (1, 1), (0, 1)] * 2, False),  # twice around
+        ([(0, 0), (2, 2), (2, 0), (0, 2)], False),  # bow tie
     ],
 )
-def test_outlines_that_fold_are_not_convex(outline: list[tuple[int, int]]) -> None:
+def test_outlines_that_fold_are_not_convex(outline: Any, is_star: bool) -> None:
     with pytest.raises(InputError) as caught:
         Shape.polygon(outline)
-    assert caught.value.status in (Status.CONCAVE_REJECTED, Status.DEGENERATE)
+    concave = caught.value.status is Status.CONCAVE_REJECTED
+    assert concave or (caught.value.status is Status.DEGENERATE and not is_star)
+    if is_star:
+        with pytest.raises(InputError):
+            Shape.concave(outline)
 
 
 def test_good_outlines_are_not_refused() -> None:
@@ -656,7 +548,7 @@ def test_times_that_do_not_rise_are_refused_in_the_same_words() -> None:
         lambda: SCENE.check_path(CAR, poses, times),
         lambda: SCENE.check_path(CAR, poses, times, swept=False),
         lambda: Scene([CAR], paths=[(times, poses)]),
-        arrays(**flat),
+        lambda: arrays(**flat),
     ):
         with pytest.raises(InputError, match=r"times\[2\]: must increase strictly \(got 2(.0)?\)"):
             call()
@@ -677,63 +569,66 @@ def test_the_range_of_coordinates_is_that_of_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("query", [collide, closest, distance, penetration])
-def test_the_pose_that_leaves_the_range_is_named(query: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("other", [None, POSE])
+def test_the_pose_that_leaves_the_range_is_named(query: Callable[..., Any], other: Any) -> None:
     """The user would look for the error in the other pose."""
     far, near = Shape.hull([(1e15, 1e15), (1e15, 0.0)]), Shape.point((0.0, 0.0))
     away = (1e15, 0.0, 0.0)
-    for call, name in (
-        (lambda: query(far, near, away, None), "pose_a"),
-        (lambda: query(near, far, None, away), "pose_b"),
-        (lambda: query(far, near, away, POSE), "pose_a"),
-        (lambda: query(near, far, POSE, away), "pose_b"),
+    for arguments, name in (
+        ((far, near, away, other), "pose_a"),
+        ((near, far, other, away), "pose_b"),
     ):
         with pytest.raises(InputError) as caught:
-            call()
+            query(*arguments)
         assert (caught.value.status, caught.value.argument) == (Status.COORD_RANGE, name)
 
 
-def nested(depth: int) -> list[Any]:
-    """A number in `depth` lists."""
-    values: Any = 0.0
+def nested(values: Any, depth: int, copies: int = 1) -> Any:
+    """The values in `depth` lists, each of which has the one below it `copies` times."""
     for _ in range(depth):
-        values = [values]
-    found: list[Any] = values
-    return found
+        values = [values] * copies
+    return values
 
 
-def test_lists_in_lists_without_end_are_refused_by_name() -> None:
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (Shape.hull, "points"),
+        (lambda values: Shape.polygon([values]), "xy"),
+        (lambda values: Shape.concave(SQUARE, [values]), "holes[0]"),
+        (lambda values: Region([SQUARE, values]), "outlines"),
+        (lambda values: SCENE.check(CAR, values), "poses"),
+    ],
+)
+def test_lists_in_lists_without_end_are_refused_by_name(
+    call: Callable[[Any], Any], name: str
+) -> None:
     """Else they end in a RecursionError, which names no argument."""
     endless: list[Any] = []
     endless.append(endless)
-    for values in (endless, nested(100), nested(3000)):
-        for call, name in (
-            (lambda: Shape.hull(values), "points"),  # noqa: B023
-            (lambda: Shape.polygon([values]), "xy"),  # noqa: B023
-            (lambda: Shape.concave(SQUARE, [values]), "holes[0]"),  # noqa: B023
-            (lambda: Region([SQUARE, values]), "outlines"),  # noqa: B023
-            (lambda: SCENE.check(CAR, values), "poses"),  # noqa: B023
-        ):
-            with pytest.raises(InputError) as caught:
-                call()
-            assert caught.value.argument == name
-            assert caught.value.status in (Status.ARRAY_MISMATCH, Status.INVALID_INPUT)
+    for values in (endless, nested(0.0, 100), nested(0.0, 3000)):
+        with pytest.raises(InputError) as caught:
+            call(values)
+        assert caught.value.argument == name
+        assert caught.value.status in (Status.ARRAY_MISMATCH, Status.INVALID_INPUT)
 
 
 @pytest.mark.parametrize("depth", [9, 40, 3000])
-def test_lists_that_hold_others_twice_are_refused_at_once(depth: int) -> None:
-    """They have 2^depth numbers: a conversion of 40 lists would never end."""
-    values: Any = [0.0, 0.0]
-    for _ in range(depth):
-        values = [values, values]
-    scene, circle = Scene([Shape.circle(1.0)]), Shape.circle(1.0)
-    for call, argument in (
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
         (Shape.hull, "points"),
         (Shape.polygon, "xy"),
-        (lambda v: scene.check(circle, v), "poses"),
+        (lambda v: SCENE.check(CAR, v), "poses"),
         (lambda v: Region([v]), r"outlines\[0\]"),
-    ):
-        with pytest.raises(InputError, match=f"^{argument}: must"):
-            call(values)
+    ],
+)
+def test_lists_that_hold_others_twice_are_refused_at_once(
+    depth: int, call: Callable[[Any], Any], argument: str
+) -> None:
+    """They have 2^depth numbers: a conversion of 40 lists would never end."""
+    with pytest.raises(InputError, match=f"^{argument}: must"):
+        call(nested([0.0, 0.0], depth, 2))
 
 
 def test_geometries_in_geometries_without_end_are_refused() -> None:
@@ -742,38 +637,33 @@ def test_geometries_in_geometries_without_end_are_refused() -> None:
     feature: dict[str, Any] = {"type": "Feature"}
     feature["geometry"] = feature
     deep: dict[str, Any] = {"type": "Point", "coordinates": (1.0, 2.0)}
+    for _ in range(16):
+        deep = {"type": "GeometryCollection", "geometries": [deep]}
+    assert Shape.from_geo(deep) == Shape.point((1.0, 2.0))
     for _ in range(3000):
         deep = {"type": "Feature", "geometry": deep}
     for geometry in (collection, feature, deep):
         with pytest.raises(InputError, match="16 features or collections") as caught:
             Shape.from_geo(geometry)
         assert (caught.value.status, caught.value.argument) == (Status.INVALID_INPUT, "g")
-    point: dict[str, Any] = {"type": "Point", "coordinates": (1.0, 2.0)}
-    for _ in range(16):
-        point = {"type": "GeometryCollection", "geometries": [point]}
-    assert Shape.from_geo(point) == Shape.point((1.0, 2.0))
-
-
-@pytest.mark.parametrize("kind", [np.array(["Point", "Point"]), np.array(["Point"]), ["Point"], 1])
-def test_the_type_of_a_geometry_is_a_string(kind: Any) -> None:
-    """An array of several words has no truth value, and one of one word is not a type."""
-    with pytest.raises(InputError, match="type must be a string") as caught:
-        Shape.from_geo({"type": kind, "coordinates": (0.0, 0.0)})
-    assert caught.value.argument == "g"
 
 
 @pytest.mark.parametrize("empty", ["", b"", {}, set(), frozenset()])
-def test_no_string_and_no_mapping_counts_as_an_empty_sequence(empty: Any) -> None:
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda empty: Shape.concave(SQUARE, empty), "holes"),
+        (lambda empty: Region([SQUARE], empty), "holes"),
+        (Shape.compound, "shapes"),
+        (Scene, "shapes"),
+    ],
+)
+def test_no_string_and_no_mapping_counts_as_an_empty_sequence(
+    empty: Any, call: Callable[[Any], Any], name: str
+) -> None:
     """Else a wrong argument would leave out holes or obstacles in silence."""
-    for call, name in (
-        (lambda: Shape.concave(SQUARE, empty), "holes"),
-        (lambda: Region([SQUARE], empty), "holes"),
-        (lambda: Shape.compound(empty), "shapes"),
-        (lambda: Scene(empty), "shapes"),
-    ):
-        with pytest.raises(InputError, match=r"must be a sequence \(got ") as caught:
-            call()
-        assert caught.value.argument == name
+    with pytest.raises(InputError, match=rf"^{name}: must be a sequence \(got "):
+        call(empty)
 
 
 class Old(np.ndarray[Any, np.dtype[np.float64]]):
@@ -785,26 +675,23 @@ class Old(np.ndarray[Any, np.dtype[np.float64]]):
 
 def test_an_array_with_axes_is_not_a_number() -> None:
     one = np.zeros((1, 1, 1, 1)).view(Old)
-    for call, name in (
-        (lambda: SCENE.check(CAR, (0.0, 0.0, 0.0), margin=one), "margin"),
-        (lambda: Shape.circle(one), "radius"),
-    ):
-        with pytest.raises(InputError, match="must be a number") as caught:
-            call()
-        assert caught.value.argument == name
+    with pytest.raises(InputError, match=r"^margin: must be a number"):
+        SCENE.check(CAR, (0.0, 0.0, 0.0), margin=one)
+    with pytest.raises(InputError, match=r"^radius: must be a number"):
+        Shape.circle(one)
     assert Shape.circle(np.array(1.0)) == Shape.circle(1.0)
 
 
 def test_a_message_is_short_whatever_was_given() -> None:
     """A log line with the whole input hides the rule."""
     wordy = type("X" * 1000, (), {})()
-    for call, word in (
-        (lambda: Shape.hull(wordy), "must be an array of real numbers"),
-        (lambda: Shape.concave(SQUARE, 10**900), "must be a sequence of outlines"),  # type: ignore[arg-type]
-        (lambda: Shape.from_geo({"type": "x" * 1000}), "type must be one of"),
-        (lambda: SCENE.check(wordy, POSE), "must be a Shape"),
+    for call in (
+        lambda: Shape.hull(wordy),
+        lambda: Shape.concave(SQUARE, 10**900),
+        lambda: Shape.from_geo({"type": "x" * 1000}),
+        lambda: SCENE.check(wordy, POSE),
     ):
-        with pytest.raises(InputError, match=word) as caught:
+        with pytest.raises(InputError, match=r"must be (a|an|one of) ") as caught:
             call()
         assert len(str(caught.value)) < 450
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import InputError, Shape, Status, collide, collide_many, distance, distance_many
+from gjk_collision import Shape, collide, collide_many, distance, distance_many
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -82,38 +82,3 @@ def test_no_pairs() -> None:
     box = [np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])]
     assert len(collide_many([], [], [], [])) == 0
     assert len(distance_many(*flat(box), *flat(box), np.empty((0, 2), int))) == 0
-
-
-BOX = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-GOOD: dict[str, Any] = {"a_offsets": [0, 4], "a_xy": BOX, "b_offsets": [0, 4], "b_xy": BOX}
-
-
-@pytest.mark.parametrize(
-    ("changed", "status", "argument", "index"),
-    [
-        ({"a_offsets": [0, 3]}, Status.ARRAY_MISMATCH, "a_offsets", 1),
-        ({"b_offsets": [0, 4, 2]}, Status.ARRAY_MISMATCH, "b_offsets", 2),
-        ({"b_offsets": [0, 0, 4], "a_offsets": [0, 2, 4]}, Status.TOO_FEW_POINTS, "b_offsets", 0),
-        ({"b_offsets": [0, 2, 4]}, Status.ARRAY_MISMATCH, "b_offsets", None),
-        ({"a_xy": [*BOX[:3], (0.0, np.nan)]}, Status.NON_FINITE, "a_xy", 7),
-        ({"b_xy": [*BOX[:3], (0.0, 1e16)]}, Status.COORD_RANGE, "b_xy", 7),
-        ({"a_xy": [1.0, 2.0, 3.0]}, Status.ARRAY_MISMATCH, "a_xy", None),
-        ({"pairs": [(0, 0), (0, 1)]}, Status.INVALID_INPUT, "pairs", 1),
-        ({"pairs": [(-1, 0)]}, Status.INVALID_INPUT, "pairs", 0),
-        ({"pairs": [(0.0, 0.0)]}, Status.INVALID_INPUT, "pairs", None),
-    ],
-)
-@pytest.mark.parametrize("query", [collide_many, distance_many])
-def test_bad_input_is_refused(
-    query: Any, changed: dict[str, Any], status: Status, argument: str, index: int | None
-) -> None:
-    with pytest.raises(InputError) as refused:
-        query(**{**GOOD, **changed})
-    error = refused.value
-    assert (error.status, error.argument, error.index) == (status, argument, index)
-
-
-def test_bad_margin_is_refused() -> None:
-    for margin in (-1.0, np.nan, np.inf):
-        with pytest.raises(InputError, match="margin"):
-            collide_many(**GOOD, margin=margin)

@@ -131,42 +131,26 @@ def test_inflation_adds_to_the_radius_in_full() -> None:
 @pytest.mark.requirement("G-8")
 @pytest.mark.parametrize("outline", [False, True], ids=["configured", "received"])
 @pytest.mark.parametrize(
-    ("side", "x", "y"),
-    [("front", 1, 0), ("rear", -1, 0), ("left", 0, 1), ("right", 0, -1)],
+    ("side", "x", "y"), [("front", 1, 0), ("rear", -1, 0), ("left", 0, 1), ("right", 0, -1)]
 )
 def test_a_margin_of_direction_adds_in_full(side: str, x: int, y: int, outline: bool) -> None:
     for a, b, fine, far in borders(10):
-        box = (a, a, -a, a, -a, -a, a, -a)
-        snapshot = known(
-            point_at(x * far, y * far, fine),
-            outline=outline,
-            footprint=box,
-            **{f"margin_{side}": b},
-        )
+        given = {"footprint": (a, a, -a, a, -a, -a, a, -a), f"margin_{side}": b}
+        snapshot = known(point_at(x * far, y * far, fine), outline=outline, **given)
         assert verdicts(snapshot, 0.0) == {Verdict.COLLISION}, (a, b, fine, far)
 
 
 def test_margins_of_direction_keep_a_concave_footprint_concave() -> None:
     """Between the arms of a U there is as much room as the margins leave."""
-    pose = Pose(0.0, -2.0, 0.0)
+    u_shape, pose = tuple(U_SHAPE.tolist()), Pose(0.0, -2.0, 0.0)
     for margin, verdict in ((0.9, Verdict.FREE), (1.0, Verdict.COLLISION)):
-        snapshot = known(
-            point_at(5.0, 0.0),
-            footprint=tuple(U_SHAPE.tolist()),
-            margin_left=margin,
-            margin_right=margin,
-        )
+        margins = {"margin_left": margin, "margin_right": margin}
+        snapshot = known(point_at(5.0, 0.0), footprint=u_shape, **margins)
         assert questions.collide(snapshot, pose).verdict is verdict
     # Each arm has grown ahead and to its sides, the bottom to the rear.
-    snapshot = known(
-        point_at(5.0, 0.0),
-        footprint=tuple(U_SHAPE.tolist()),
-        margin_front=0.5,
-        margin_rear=0.25,
-        margin_left=0.5,
-    )
-    for x, y, is_inside in [(6.5, 0.5, 1), (6.5, 3.5, 1), (-0.25, 2, 1), (6, 4.5, 1), (6, 1.5, 1)]:
-        at = Pose(5.0 - x, -y, 0.0)
-        assert (questions.collide(snapshot, at).verdict is Verdict.COLLISION) == bool(is_inside)
+    margins = {"margin_front": 0.5, "margin_rear": 0.25, "margin_left": 0.5}
+    snapshot = known(point_at(5.0, 0.0), footprint=u_shape, **margins)
+    for x, y in [(6.5, 0.5), (6.5, 3.5), (-0.25, 2), (6, 4.5), (6, 1.5)]:
+        assert questions.collide(snapshot, Pose(5.0 - x, -y, 0.0)).verdict is Verdict.COLLISION
     for x, y in [(6.6, 0.5), (6.6, 3.5), (-0.3, 2.0), (6.0, 4.6), (6.0, 1.6), (6.0, -0.1)]:
         assert questions.collide(snapshot, Pose(5.0 - x, -y, 0.0)).verdict is Verdict.FREE

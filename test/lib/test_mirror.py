@@ -25,6 +25,7 @@ from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault
 from gjk_collision.server.snapshot_message import described
+from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.verdict import Status, Verdict
 
 SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))
@@ -50,61 +51,44 @@ def ask(snapshot: questions.Data, stamp: int, seed: int) -> dict[str, Any]:
     """The answers to random questions: 100 poses, 10 paths, and single poses."""
     rng = np.random.default_rng(seed)
     found: dict[str, Any] = {}
-    poses = np.c_[rng.uniform(-14, 14, (100, 2)), rng.uniform(-3.2, 3.2, 100)]
-    margin = float(rng.choice([0.0, 0.2]))
+    rows = np.c_[rng.uniform(-14, 14, (100, 2)), rng.uniform(-3.2, 3.2, 100)]
+    poses, margin = rows.ravel(), float(rng.choice([0.0, 0.2]))
+    given: dict[str, Any] = {"stamp": stamp, "margin": margin}
+
+    def is_so(share: float = 0.5) -> bool:
+        return bool(rng.random() < share)
+
+    def times_of(n: int) -> Any:
+        return np.cumsum(rng.uniform(0.1, 1.5, n)) if is_so() else np.empty(0)
+
     for mode in range(3):
-        timed = rng.random() < 0.5
-        times = rng.uniform(-0.3, 5.0, 100) if timed else np.empty(0)
+        times = rng.uniform(-0.3, 5.0, 100) if is_so() else np.empty(0)
         found[f"poses, mode {mode}"] = questions.check_poses(
-            snapshot,
-            poses.ravel(),
-            times,
-            stamp=stamp,
-            margin=margin,
-            mode=mode,
-            stop_at_first=bool(rng.random() < 0.2),
+            snapshot, poses, times, **given, mode=mode, stop_at_first=is_so(0.2)
         )
     for k in range(10):
-        n = int(rng.integers(1, 6))
-        way = poses[k] + np.cumsum(rng.normal(0, 1.0, (n, 3)), axis=0)
-        times = np.cumsum(rng.uniform(0.1, 1.5, n)) if rng.random() < 0.5 else np.empty(0)
+        n, tolerance = int(rng.integers(1, 6)), float(rng.choice([0.0, 0.02]))
+        way = (rows[k] + np.cumsum(rng.normal(0, 1.0, (n, 3)), axis=0)).ravel()
         found[f"path {k}"] = questions.check_path(
-            snapshot,
-            way.ravel(),
-            times,
-            stamp=stamp,
-            swept=bool(rng.random() < 0.8),
-            margin=margin,
-            tolerance=float(rng.choice([0.0, 0.02])),
+            snapshot, way, times_of(n), **given, swept=is_so(0.8), tolerance=tolerance
         )
-    pose, frame = Pose(*poses[0].tolist()), Pose(3.0, -2.0, 0.7)
+    pose, frame = Pose(*rows[0].tolist()), Pose(3.0, -2.0, 0.7)
     found["collide"] = questions.collide(snapshot, pose, margin)
     found["collide in a frame"] = questions.collide(snapshot, pose, margin, frame=frame)
     found["distance"] = questions.distance(snapshot, pose, 3, float(rng.choice([0.0, 5.0])))
     ends = np.r_[0, np.sort(rng.choice(np.arange(1, 100), 7, replace=False)), 100]
     found["groups"] = questions.check_poses(
-        snapshot,
-        poses.ravel(),
-        margin=margin,
-        stamp=stamp,
-        group_offsets=ends,
-        stop_at_first=bool(rng.random() < 0.5),
+        snapshot, poses, **given, group_offsets=ends, stop_at_first=is_so()
     )
+    times, k = np.linspace(0.0, 4.0, 30) if is_so() else np.empty(0), int(rng.integers(1, 4))
     found["gradients"] = questions.check_poses(
-        snapshot,
-        poses[:30].ravel(),
-        np.linspace(0.0, 4.0, 30) if rng.random() < 0.5 else np.empty(0),
-        stamp=stamp,
-        mode=3,
-        k=int(rng.integers(1, 4)),
-        frame=lambda: frame,
+        snapshot, poses[:90], times, stamp=stamp, mode=3, k=k, frame=lambda: frame
     )
     for k in range(3):
         n = int(rng.integers(1, 5))
-        arcs = np.c_[rng.uniform(-0.5, 0.5, n), rng.uniform(-4.0, 6.0, n)]
-        times = np.cumsum(rng.uniform(0.1, 1.5, n + 1)) if rng.random() < 0.5 else np.empty(0)
+        arcs = np.c_[rng.uniform(-0.5, 0.5, n), rng.uniform(-4.0, 6.0, n)].ravel()
         found[f"arcs {k}"] = questions.check_path(
-            snapshot, poses[k], times, arcs=arcs.ravel(), stamp=stamp, margin=margin
+            snapshot, rows[k], times_of(n + 1), arcs=arcs, **given
         )
     found["nearest free"] = questions.nearest_free(snapshot, pose, 3.0, 0.5, tolerance=0.1)
     return found
@@ -163,20 +147,28 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
         assert said[verdict] > share * total, (said, compared, skipped)
 
 
-def boxes(stamp: int, x: float, **more: Any) -> Obstacles:
+def send(
+    run: Run, x: float, to: str = "obstacles", frame: str = "odom", ahead: int = 0, **more: Any
+) -> None:
+    """The node receives a box about (x, 0), which is stamped `ahead` [ns] of now."""
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) + [x, 0.0]
     arrays = {"ids": np.array([1]), "offsets": np.array([0, 4]), "xy": corners.ravel()}
-    return Obstacles("odom", stamp, **arrays, **more)
+    data = Obstacles(frame, run.now + ahead, **arrays, **more)
+    run.world.receive_obstacles(to, data, **run.times)
+
+
+def node(timeout: float = 0.5, epoch: int = 7, **more: Any) -> Run:
+    sources = (SourceConfig("obstacles", timeout=timeout), *more.pop("sources", ()))
+    config = Config(**{"robot_radius": 0.5, "sources": sources, **more})
+    return Run(config, mirroring.Frames({}), epoch=epoch)
 
 
 @pytest.mark.requirement("V-23")
 def test_an_older_snapshot_that_arrives_late_is_not_used() -> None:
-    config = Config(robot_radius=0.5)
-    run = Run(config, mirroring.Frames({}))
-    sent = []
+    run, sent = node(), []
     for sequence, x in ((1, 50.0), (2, 0.0)):
         run.pass_time(10 * MS)
-        run.world.receive_obstacles("obstacles", boxes(run.now, x), **run.times)
+        send(run, x)
         sent.append(described(run.snapshot(), sequence))
     run.sequence, run.key = 2, None
     for fields_ in reversed(sent):
@@ -188,19 +180,17 @@ def test_an_older_snapshot_that_arrives_late_is_not_used() -> None:
 @pytest.mark.requirement("V-23")
 def test_data_with_the_stamp_zero_is_not_static() -> None:
     """In a simulation that has just begun."""
-    source = SourceConfig("obstacles", timeout=2.0)
-    config = Config(robot_radius=0.5, sources=(source,), prediction_policy="constant_velocity")
-    run = Run(config, mirroring.Frames({}), now=1 * mirroring.S)
-    coming = boxes(0, 5.0, velocities=np.array([-1.0, 0.0, 0.0]))
-    run.world.receive_obstacles("obstacles", coming, **run.times)
+    run = node(timeout=2.0, prediction_policy="constant_velocity")
+    run.now = S
+    send(run, 5.0, ahead=-S, velocities=np.array([-1.0, 0.0, 0.0]))
     run.beat()
     times = np.array([0.0, 1.0, 2.4, 2.6, 3.0, 3.9, 4.5])
-    found = [
+    found, mirrored = (
         questions.check_poses(each, np.zeros(21), times, stamp=run.now)
         for each in (run.snapshot(), run.mirrored())
-    ]
-    assert bits(found[0]) == bits(found[1])
-    assert Verdict.COLLISION in found[0].verdicts
+    )
+    assert bits(found) == bits(mirrored)
+    assert Verdict.COLLISION in found.verdicts
 
 
 def outage(run: Run, seconds: float) -> None:
@@ -215,12 +205,11 @@ def outage(run: Run, seconds: float) -> None:
 @pytest.mark.parametrize("seconds", [0.31, 0.5, 1.6])
 def test_superseded_snapshot_is_not_used_again_after_an_outage(seconds: float) -> None:
     """The first heartbeat after the outage names a newer snapshot, with an obstacle on the way."""
-    source = SourceConfig("obstacles", timeout=5.0)
-    run = Run(Config(robot_radius=0.5, sources=(source,)), mirroring.Frames({}))
-    run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
+    run = node(timeout=5.0)
+    send(run, 50.0)
     run.beat()
     assert questions.collide(run.mirrored(), Pose()).is_free
-    run.world.receive_obstacles("obstacles", boxes(run.now + 1, 0.0), **run.times)
+    send(run, 0.0, ahead=1)
     outage(run, seconds)
     assert questions.collide(run.snapshot(), Pose()).verdict is Verdict.COLLISION
     for _ in range(50):  # heartbeats arrive, the snapshot does not
@@ -237,11 +226,10 @@ def test_superseded_snapshot_is_not_used_again_after_an_outage(seconds: float) -
 @pytest.mark.parametrize("slow", [1, 10])
 def test_nodes_with_one_name_are_noticed(count: int, slow: int) -> None:
     """In rotation, each heartbeat is of another node; one of them may be ten times slower."""
-    config = Config(robot_radius=0.5, sources=(SourceConfig("obstacles", timeout=60.0),))
-    runs = [Run(config, mirroring.Frames({}), epoch=7 + 5 * k) for k in range(count)]
+    runs = [node(timeout=60.0, epoch=7 + 5 * k) for k in range(count)]
     for k, run in enumerate(runs):
         run.mirror = runs[0].mirror
-        run.world.receive_obstacles("obstacles", boxes(run.now, 50.0 * k), **run.times)
+        send(run, 50.0 * k)
     for step in range(40):
         for k, run in enumerate(runs):
             if k or step % slow == 0:
@@ -255,59 +243,64 @@ def test_nodes_with_one_name_are_noticed(count: int, slow: int) -> None:
 
 
 @pytest.mark.requirement("V-23")
-def test_answer_of_a_long_question_is_judged_when_it_is_returned() -> None:
+@pytest.mark.parametrize("change", ["end", "obstacles", "map", "margin", "restart"])
+def test_answer_of_a_long_question_is_judged_when_it_is_returned(change: str) -> None:
     """The node ends while the mirror computes; or its parameters or its map change."""
+    run = node(timeout=0.3, sources=(SourceConfig("map", static=True),))
+    send(run, 40.0, "map")
+    send(run, 50.0)
+    run.beat()
+    used = run.asked()
 
-    def world() -> Run:
-        sources = (SourceConfig("obstacles", timeout=0.3), SourceConfig("map", static=True))
-        run = Run(Config(robot_radius=0.5, sources=sources), mirroring.Frames({}))
-        run.world.receive_obstacles("map", boxes(run.now, 40.0), **run.times)
-        run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
-        run.beat()
-        return run
-
-    def fault(run: Run, asked: Any) -> Status | None:
-        found = run.fault(asked)
+    def fault() -> Status | None:
+        found = run.fault(used)
         return None if found is None else found.status
 
-    run = world()
-    used = run.asked()
-    run.is_beating = False
-    run.pass_time(300 * MS)
-    assert fault(run, used) is None
-    run.pass_time(1)
-    assert fault(run, used) is Status.UNDEFINED
-
-    for change in ("obstacles", "map", "margin", "restart"):
-        run = world()
-        used = run.asked()
-        if change == "margin":
-            run.world.reconfigure(run.config.changed({"safety_margin": 0.1}))
-        if change == "restart":
-            run.restart()
-        run.pass_time(10 * MS)
-        for name in ("obstacles", "map") if change == "restart" else (change,):
-            if change != "margin":
-                run.world.receive_obstacles(name, boxes(run.now, 0.0), **run.times)
-        run.beat()
-        assert run.fault() is None
-        expected = None if change == "obstacles" else Status.SNAPSHOT_MISMATCH
-        assert fault(run, used) is expected, change
+    if change == "end":
+        run.is_beating = False
+        run.pass_time(300 * MS)
+        assert fault() is None
+        run.pass_time(1)
+        assert fault() is Status.UNDEFINED
+        return
+    if change == "margin":
+        run.world.reconfigure(run.config.changed({"safety_margin": 0.1}))
+    if change == "restart":
+        run.restart()
+    run.pass_time(10 * MS)
+    for name in {"restart": ["obstacles", "map"], "margin": []}.get(change, [change]):
+        send(run, 0.0, name)
+    run.beat()
+    assert run.fault() is None
+    assert fault() is (None if change == "obstacles" else Status.SNAPSHOT_MISMATCH)
 
 
 @pytest.mark.requirement("V-23")
 def test_fault_since_a_snapshot_without_its_default_footprint() -> None:
     """A question names a footprint; the snapshot has a fault that does not concern it."""
     small = FootprintConfig("small", robot_radius=0.5)
-    source = SourceConfig("obstacles", timeout=60.0)
-    run = Run(Config(footprints=(small,), sources=(source,)), mirroring.Frames({}))
-    run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
+    run = node(timeout=60.0, robot_radius=0.0, footprints=(small,))
+    send(run, 50.0)
     run.beat()
     used = run.asked("small")
     assert run.fault(used) is None
     run.world.receive_fault("obstacles", Fault(Status.NON_FINITE, "xy[0]"), **run.times)
     run.pass_time(10 * MS)
     run.beat()
-    fault = run.fault(used)
-    assert fault is not None
-    assert fault.status is Status.SNAPSHOT_MISMATCH
+    assert run.fault(used).status is Status.SNAPSHOT_MISMATCH
+
+
+def test_static_transform_is_corrected_while_an_answer_is_computed() -> None:
+    tree = TransformTree(mirroring.T0)
+    tree.insert("odom", "sensor", 0, Placement(), static=True)
+    run = Run(Config(robot_radius=0.5), tree)
+    send(run, 3.0, frame="sensor")
+    run.beat()
+    used = run.asked()
+    run.pass_time(20 * MS)
+    assert run.fault(used) is None
+    tree.insert("odom", "sensor", 0, Placement((-3.0, 0.0, 0.0)), static=True)
+    run.beat()  # the obstacle is now at the place of the vehicle
+    assert run.fault(used).status is Status.SNAPSHOT_MISMATCH
+    assert run.fault() is None
+    assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION

@@ -44,10 +44,7 @@ def test_the_source_folder_says_to_install(tmp_path: Path, words: list[str]) -> 
     ("name", "packages"), [("rosbags", cli.REPLAY), ("distributed", "distributed")]
 )
 def test_a_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    packages: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, packages: str
 ) -> None:
     """`pip install gjk_collision[replay]` would need a package index that has gjk_collision."""
 

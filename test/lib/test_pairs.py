@@ -103,8 +103,8 @@ def test_shapes_at_poses(make: object) -> None:
     """Never FREE where the shapes meet, and free beyond the rounding of the poses."""
     hits = misses = 0
     for seed in range(cases.FIRST_SEED, cases.FIRST_SEED + 250):
-        rng = random.Random(f"{make.__name__} {seed}")  # type: ignore[attr-defined]
-        a, b, ahead = make(rng)  # type: ignore[operator]
+        rng = random.Random(f"{make.__name__} {seed}")
+        a, b, ahead = make(rng)
         yaw = rng.choice((math.pi / 4, math.pi / 2, math.pi, rng.uniform(-4, 4)))
         x, y = rng.choice(((0.0, 0.0), (rng.uniform(-50, 50), -7.0), (6.6e5, 4.0e6)))
         ahead += rng.choice((-1, 0, 1, 1)) * 10.0 ** rng.uniform(-17, 0)
@@ -154,7 +154,7 @@ def test_inflation_adds_to_the_radius() -> None:
 def test_the_deepest_parts_decide() -> None:
     fork = Shape.concave([(0, 0), (6, 0), (6, 1), (1, 1), (1, 3), (6, 3), (6, 4), (0, 4)])
     found = penetration(fork, Shape.box(2.0, 2.0, center=(5.0, 4.5)))
-    assert found is not None and found.depth == pytest.approx(0.5)
+    assert found.depth == pytest.approx(0.5)
     assert found.direction == pytest.approx([0.0, 1.0])
 
 
@@ -162,13 +162,10 @@ def test_parallel_faces_meet_in_the_middle() -> None:
     """The points are opposite each other where the faces overlap, also on split edges."""
     a = Shape.polygon([(-8, -4), (0, -4), (8, -4), (8, 4), (4, 4), (0, 4), (-4, 4), (-8, 4)])
     found = penetration(a, Shape.polygon([(5, 3), (20, 3), (20, 20), (5, 20)]))
-    assert found is not None
     assert found.point_a.tolist() == [6.5, 4.0] and found.point_b.tolist() == [6.5, 3.0]
     ends = {tuple(a.parts[0][i]) for i in found.feature_a[1:]}
     assert ends == {(8.0, 4.0), (-8.0, 4.0)}
 
-
-# ---- what must not change the answer
 
 whole = st.integers(-20, 20).map(float)
 # Full doubles within vehicle distances; none so near to zero that products underflow.
@@ -215,9 +212,6 @@ def test_a_margin_never_frees(pair: tuple[Body, Body], first: float, second: flo
     ranks = [worse[Verdict(v)] for v in verdicts]
     assert ranks == sorted(ranks)
     assert (verdicts[0] == Verdict.COLLISION) == (verdicts[2] == Verdict.COLLISION)
-
-
-# ---- each of these was wrong once
 
 
 def test_a_closed_circle_that_a_box_overlaps() -> None:

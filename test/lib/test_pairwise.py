@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from traffic import traffic
 
-from gjk_collision import Scene, Shape, closest, collide
-from gjk_collision.errors import InputError
+from gjk_collision import Scene, closest, collide
 from gjk_collision.pairs import check_pairs
 from gjk_collision.verdict import Status, Verdict
 
@@ -54,20 +53,3 @@ def test_listed_pairs() -> None:
     assert np.array_equal(some.distances, everything.distances[rows])
     assert len(check_pairs(a, b, np.empty((0, 2), dtype=int)).verdicts) == 0
     assert len(check_pairs(a, Scene([])).verdicts) == 0
-
-
-@pytest.mark.parametrize(
-    ("pairs", "status", "index"),
-    [
-        ([(0, 2)], Status.INVALID_INPUT, 0),
-        ([(0, 0), (-1, 0)], Status.INVALID_INPUT, 1),
-        ([(0.0, 0.0)], Status.INVALID_INPUT, None),
-        ([0, 0], Status.ARRAY_MISMATCH, None),
-    ],
-)
-def test_bad_pairs_are_refused(pairs: object, status: Status, index: int | None) -> None:
-    scene = Scene([Shape.circle(1.0)] * 2)
-    with pytest.raises(InputError) as refused:
-        check_pairs(scene, scene, pairs)  # type: ignore[arg-type]
-    assert (refused.value.status, refused.value.argument) == (status, "pairs")
-    assert refused.value.index == index

@@ -17,7 +17,6 @@ NOW = 10**15
 
 
 def running(until: int) -> Pauses:
-    """Alive at every period from BEGIN to a time."""
     pauses = Pauses(BEGIN)
     for steady in range(BEGIN, until + 1, round(PERIOD * 1e9)):
         pauses.note_activity(steady)

@@ -18,7 +18,7 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
 from gjk_collision.server import questions
-from gjk_collision.server.answers import NearestFreeAnswer, PathAnswer, PosesAnswer
+from gjk_collision.server.answers import PathAnswer, PosesAnswer
 from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.request_poses import place
@@ -28,38 +28,29 @@ from gjk_collision.verdict import Status, Verdict
 STALE = Fault(Status.STALE_OBSTACLES, "obstacles: stale")
 
 
-def header(known: Snapshot) -> SimpleNamespace:
-    return SimpleNamespace(
-        frame_id=known.config.check_frame, stamp=SimpleNamespace(sec=0, nanosec=0)
-    )
+def asked(known: Snapshot, service: str, poses: Any, late: Any = None, **fields: Any) -> Any:
+    stamp = SimpleNamespace(sec=0, nanosec=0)
+    header = SimpleNamespace(frame_id=known.config.check_frame, stamp=stamp)
+    rows = np.asarray(poses, float).ravel()
+    message = SimpleNamespace(header=header, poses=rows, times=[], margin=0.0)
+    vars(message).update(fields)
+    return Request(service, message).ask(known, SameFrameOnly(), late)
 
 
 def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -> PosesAnswer:
-    fields = {"times": [], "margin": 0.0, "mode": 0, "stop_at_first": False, **changes}
-    rows = np.asarray(poses, float).ravel()
-    message = SimpleNamespace(header=header(known), poses=rows, **fields)
-    found = Request("CheckPoses", message).ask(known, SameFrameOnly(), late)
-    assert isinstance(found, PosesAnswer)
-    return found
+    return asked(
+        known, "CheckPoses", poses, late, **{"mode": 0, "stop_at_first": False, **changes}
+    )
 
 
 def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> PathAnswer:
-    fields = {"times": [], "margin": 0.0, "tolerance": 0.0, "interpolation": 1, **changes}
-    fields["arcs"] = np.asarray(arcs, float).ravel()
-    message = SimpleNamespace(
-        header=header(known), poses=np.asarray(start, float).ravel(), **fields
-    )
-    found = Request("CheckPath", message).ask(known, SameFrameOnly())
-    assert isinstance(found, PathAnswer)
-    return found
+    fields = {"tolerance": 0.0, "interpolation": 1, **changes}
+    return asked(known, "CheckPath", start, arcs=np.asarray(arcs, float).ravel(), **fields)
 
 
 def some(rng: np.random.Generator, **changes: Any) -> Snapshot:
     centres = [tuple(each) for each in rng.uniform(-9, 9, (int(rng.integers(1, 6)), 2)).tolist()]
     return snapshot(*centres, **changes)
-
-
-# ---- groups
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -117,35 +108,32 @@ def test_wrong_groups_are_refused(ends: list[int], index: int) -> None:
     assert (error.value.argument, error.value.index) == ("group_offsets", index)
 
 
-# ---- gradients
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_gradients_are_those_of_the_distances(seed: int) -> None:
     """Against differences of the distances of other requests, with and without times."""
     rng = np.random.default_rng(seed)
-    data = shapes((0, 0), (8, 3), velocities=rng.uniform(-1, 1, 6))
-    known = snapshot(data=data)
+    known = snapshot(data=shapes((0, 0), (8, 3), velocities=rng.uniform(-1, 1, 6)))
     poses, step = rng.uniform(-14, 14, (12, 3)), 1e-6
     times = rng.uniform(0.5, 3.0, 12) if seed % 2 else np.empty(0)
     found = poses_asked(known, poses, mode=3, k=1, times=times)
     each = found.gradients
-    assert each is not None and each.distances.shape == (12, 1)
+    assert each.distances.shape == (12, 1)
     assert np.allclose(each.distances[:, 0], found.distances, atol=1e-9)
     smooth = each.smooth[:, 0]
     assert smooth.sum() > 6
+
+    def slope(by: Any, later: float = 0.0) -> Any:
+        ahead, back = (
+            poses_asked(known, poses + sign * by, mode=1, times=times + sign * later).distances
+            for sign in (1, -1)
+        )
+        return (ahead - back)[smooth] / (2 * step)
+
     for axis in range(3):
-        by = np.zeros(3)
-        by[axis] = step
-        more = poses_asked(known, poses + by, mode=1, times=times).distances
-        less = poses_asked(known, poses - by, mode=1, times=times).distances
-        slope = (more - less) / (2 * step)
-        assert np.allclose(slope[smooth], each.gradients[smooth, 0, axis], atol=1e-4)
+        along = slope(step * np.eye(3)[axis])
+        assert np.allclose(along, each.gradients[smooth, 0, axis], atol=1e-4)
     if len(times):
-        later = poses_asked(known, poses, mode=1, times=times + step).distances
-        earlier = poses_asked(known, poses, mode=1, times=times - step).distances
-        slope = (later - earlier) / (2 * step)
-        assert np.allclose(slope[smooth], each.rates[smooth, 0], atol=1e-4)
+        assert np.allclose(slope(np.zeros(3), step), each.rates[smooth, 0], atol=1e-4)
 
 
 def test_gradients_are_none_where_nothing_is_known() -> None:
@@ -153,7 +141,6 @@ def test_gradients_are_none_where_nothing_is_known() -> None:
     known = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
     found = poses_asked(known, poses, mode=3, k=2, times=times)
     each = found.gradients
-    assert each is not None
     assert each.ids.tolist() == [[0, -1], [-1, -1]]
     assert np.isnan(each.distances).tolist() == [[False, True], [True, True]]
     assert np.isnan(each.gradients[1]).all() and not each.smooth[1].any()
@@ -168,9 +155,6 @@ def test_gradients_are_none_where_nothing_is_known() -> None:
 def test_many_neighbours_are_over_the_limit() -> None:
     with pytest.raises(InputError, match=r"^k: 3 poses with 5 obstacles each, limit 10 together"):
         poses_asked(snapshot((0, 0), max_poses=10), np.zeros((3, 3)), mode=3, k=5)
-
-
-# ---- arcs
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -222,8 +206,7 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
         ([6.0, 7.0, 8.0], 0, 0.0),
     ):
         short = path_asked(crossing, away, way, times=np.array(times))
-        assert short.verdict is Verdict.UNKNOWN
-        assert short.answer.status is Status.PREDICTION_TOO_SHORT
+        assert said(short) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
         assert short.first_invalid_segment == segment
         assert short.last_valid_fraction == pytest.approx(fraction)
         assert short.last_valid_fraction <= fraction
@@ -234,23 +217,29 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
     faulty = replace(crossing, fault=STALE)
     assert path_asked(faulty, away, way).answer.status is Status.STALE_OBSTACLES
     hit = path_asked(faulty, start, way, times=np.array([0.0, 1.0, 2.0]))
-    assert (hit.verdict, hit.answer.status) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
+    assert said(hit) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
     assert hit.last_valid_fraction == 0.0
+
+
+def said(found: Any) -> tuple[Verdict, Status]:
+    return found.answer.verdict, found.answer.status
 
 
 def test_arcs_with_missing_data_are_unknown() -> None:
     """After the horizon, a contact may follow a part that is only too close."""
     known = snapshot(data=shapes((0, 50), velocities=np.zeros(3)))
+    lost, stale = replace(known, footprint=None), replace(known, fault=STALE)
     start, way = [-10.0, 0.0, 0.0], [[0.0, 10.0], [0.0, 10.0]]
-    close = path_asked(known, start, way, times=np.array([0.0, 2.0, 4.0]), margin=100.0)
-    assert (close.verdict, close.answer.status) == (Verdict.MARGIN, Status.SUCCESS)
-    short = path_asked(known, start, way, times=np.array([0.0, 4.0, 6.0]), margin=100.0)
-    assert (short.verdict, short.answer.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
-    assert np.isnan(short.min_distance)
-    late = path_asked(replace(known, fault=STALE), start, way, times=np.array([6.0, 7.0, 8.0]))
-    assert (late.verdict, late.answer.status) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
-    found = path_asked(replace(known, footprint=None), start, way)
-    assert (found.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+    short = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+    for data, times, margin, expected in (
+        (known, [0.0, 2.0, 4.0], 100.0, (Verdict.MARGIN, Status.SUCCESS)),
+        (known, [0.0, 4.0, 6.0], 100.0, short),
+        (stale, [6.0, 7.0, 8.0], 0.0, (Verdict.UNKNOWN, Status.STALE_OBSTACLES)),
+        (lost, [], 0.0, (Verdict.UNKNOWN, Status.NO_FOOTPRINT)),
+    ):
+        found = path_asked(data, start, way, times=np.array(times), margin=margin)
+        assert said(found) == expected
+        assert np.isnan(found.min_distance) or expected[0] is Verdict.MARGIN
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
 
 
@@ -299,19 +288,12 @@ def test_the_pose_on_arcs_is_that_of_the_library() -> None:
     assert np.allclose(at, Path.arcs([6.0, 2.0, 0.3], arcs).at(4.0))
 
 
-# ---- the nearest free pose
-
-
-def free_asked(known: Snapshot, pose: Pose, shift: float, **options: Any) -> NearestFreeAnswer:
-    return questions.nearest_free(known, pose, shift, **options)
-
-
 @pytest.mark.parametrize("seed", range(15))
 def test_the_nearest_free_pose_is_free_and_none_is_nearer(seed: int) -> None:
     rng = np.random.default_rng(seed)
     known = some(rng, safety_margin=float(rng.choice([0.0, 0.3])))
     pose = Pose(*rng.uniform(-6, 6, 2).tolist(), float(rng.uniform(-pi, pi)))
-    found = free_asked(known, pose, 6.0, margin=0.1)
+    found = questions.nearest_free(known, pose, 6.0, margin=0.1)
     assert found.answer.is_free
     x, y, yaw = found.free_pose.tolist()
     assert questions.collide(known, Pose(x, y, yaw), 0.1).is_free
@@ -329,26 +311,23 @@ def test_the_nearest_free_pose_is_free_and_none_is_nearer(seed: int) -> None:
 
 def test_no_free_pose_and_no_answer_are_not_free() -> None:
     known = snapshot((0, 0))
-    none = free_asked(known, Pose(), 0.5)
+    none = questions.nearest_free(known, Pose(), 0.5)
     assert (none.answer.verdict, none.answer.status) == (Verdict.COLLISION, Status.SUCCESS)
     assert not none.answer.is_free and none.answer.nearest_id == 0
     assert "no free pose was found" in none.answer.message
     assert len(none.free_pose) == 0 and np.isnan([none.shift, none.turn]).all()
     for faulty in (replace(known, fault=STALE), known.invalidated(STALE)):
         for pose in (Pose(), Pose(50.0, 0.0, 0.0)):
-            found = free_asked(faulty, pose, 9.0)
+            found = questions.nearest_free(faulty, pose, 9.0)
             assert not found.answer.is_free and len(found.free_pose) == 0
             assert found.answer.status is Status.STALE_OBSTACLES
     with pytest.raises(InputError, match=r"^max_shift: must not be negative") as error:
-        free_asked(known, Pose(), -1.0)
+        questions.nearest_free(known, Pose(), -1.0)
     assert error.value.status is Status.INVALID_INPUT
     short = _core.Budget(search_time=0.001)
     with pytest.raises(InputError) as error:
-        free_asked(known, Pose(), 9e14, max_turn=pi, tolerance=1e-6, budget=short)
+        questions.nearest_free(known, Pose(), 9e14, max_turn=pi, tolerance=1e-6, budget=short)
     assert error.value.status is Status.TIME_BUDGET
-
-
-# ---- replay
 
 
 def test_a_replayed_row_covers_the_new_answers() -> None:
@@ -367,7 +346,7 @@ def test_a_replayed_row_covers_the_new_answers() -> None:
         poses_asked(known, poses, mode=1, group_offsets=[0, 1, 2]),
         poses_asked(known, poses, mode=1, group_offsets=[0, 2]),
         poses_asked(known, poses, mode=3),
-        free_asked(known, Pose(1.0, 0.0, 0.0), 9.0),
-        free_asked(known, Pose(1.0, 0.5, 0.0), 9.0),
+        questions.nearest_free(known, Pose(1.0, 0.0, 0.0), 9.0),
+        questions.nearest_free(known, Pose(1.0, 0.5, 0.0), 9.0),
     ]
     assert len({digest(each) for each in found}) == len(found)

@@ -72,8 +72,17 @@ AREAS = {
 }  # fmt: skip
 
 
+def draw(how, *arguments, **options):
+    axes = Figure().add_subplot()
+    how(axes, *arguments, **options)
+    return axes
+
+
+def labels_of(axes):
+    return [text.get_text() for text in axes.legend().get_texts()]
+
+
 def rings_of(patch):
-    """Return the vertices of each line of a patch."""
     path = patch.get_path()
     starts = [*np.flatnonzero(path.codes == path.MOVETO), len(path.vertices)]
     return [path.vertices[a:b] for a, b in itertools.pairwise(starts)]
@@ -111,11 +120,9 @@ def test_what_has_no_area_is_drawn():
 
 def test_a_scene_is_drawn_at_a_time():
     scene = Scene([CAR, CAR], [(0, 0, 0), (0, 9, 0)], velocities=[(1, 0, 0), (np.nan,) * 3])
-    axes = Figure().add_subplot()
-    draw_scene(axes, scene)
+    axes = draw(draw_scene, scene)
     assert [patch.get_linestyle() for patch in axes.patches] == ["solid", "solid"]
-    axes = Figure().add_subplot()
-    draw_scene(axes, scene, time=2.0)
+    axes = draw(draw_scene, scene, time=2.0)
     body, rim, unknown = axes.patches
     assert body.get_path().get_extents().x1 == pytest.approx(4.0)
     assert rim.get_path().get_extents().y1 == pytest.approx(1.0)
@@ -136,8 +143,7 @@ def test_no_dots_where_parts_meet():
 
 def test_the_region_of_a_scene_is_drawn():
     road = Region([[(-9, -3), (9, -3), (9, 3), (-9, 3)]])
-    axes = Figure().add_subplot()
-    draw_scene(axes, Scene([CAR], inside=road))
+    axes = draw(draw_scene, Scene([CAR], inside=road))
     assert axes.patches[0].get_path().get_extents().bounds == (-9, -3, 18, 6)
     assert len(axes.patches) == 3
 
@@ -177,9 +183,8 @@ def test_a_pose_is_known_where_queries_know_it(velocity, prediction):
 def test_a_result_has_the_colours_of_its_verdicts():
     scene = Scene([Shape.circle(1.0)])
     poses = np.array([[(9.0, 0.0, 0.0), (0.0, 0.0, 0.0)], [(3.5, 0.0, 0.0), (0.0, 9.0, 0.0)]])
-    axes = Figure().add_subplot()
-    draw_result(axes, CAR, poses, scene.check(CAR, poses, margin=1.0, mode="witness"))
-    labels = [text.get_text() for text in axes.legend().get_texts()]
+    axes = draw(draw_result, CAR, poses, scene.check(CAR, poses, margin=1.0, mode="witness"))
+    labels = labels_of(axes)
     assert labels == ["FREE", "MARGIN", "COLLISION"]
     edges = {
         to_hex(patch.get_edgecolor()) for patch in axes.patches if patch.get_label() in labels
@@ -188,10 +193,9 @@ def test_a_result_has_the_colours_of_its_verdicts():
     axes = Figure().add_subplot()
     far = [(9.0, 0.0, 0.0)]
     draw_result(axes, CAR, far, Scene([CAR]).check(CAR, far, times=[1.0]))
-    assert [text.get_text() for text in axes.legend().get_texts()] == ["UNKNOWN"]
-    axes = Figure().add_subplot()
-    draw_result(axes, CAR, far[0], scene.check(CAR, far[0]))  # one pose
-    assert [text.get_text() for text in axes.legend().get_texts()] == ["FREE"]
+    assert labels_of(axes) == ["UNKNOWN"]
+    axes = draw(draw_result, CAR, far[0], scene.check(CAR, far[0]))  # one pose
+    assert labels_of(axes) == ["FREE"]
     with pytest.raises(InputError, match="must be those of the result, 1"):
         draw_result(axes, CAR, far * 2, scene.check(CAR, far[0]))
 
@@ -202,16 +206,14 @@ def test_the_free_part_of_a_path_ends_before_the_obstacle(kind):
     way = poses if kind == "poses" else Path.arcs(poses[0], [(0.0, 4.0), (0.0, 16.0)])
     scene = Scene([Shape.box(2.0, 2.0, center=(15.0, 0.0))])  # contact at x = 12
     result = scene.check_path(CAR, way)
-    axes = Figure().add_subplot()
-    draw_path(axes, way, CAR, result)
+    axes = draw(draw_path, way, CAR, result)
     free, rest, mark = axes.lines
     assert 11.5 < free.get_xdata()[-1] <= 12.0
     assert rest.get_xdata()[-1] == pytest.approx(20.0)
     assert to_hex(free.get_color()) == VERDICT_COLOURS[Verdict.FREE]
     assert to_hex(rest.get_color()) == VERDICT_COLOURS[Verdict.UNKNOWN]
     assert to_hex(mark.get_color()) == VERDICT_COLOURS[Verdict.COLLISION]
-    axes = Figure().add_subplot()
-    draw_path(axes, way, CAR, Scene([]).check_path(CAR, way))
+    axes = draw(draw_path, way, CAR, Scene([]).check_path(CAR, way))
     assert len(axes.lines) == 1
 
 
@@ -223,8 +225,7 @@ def test_curves_and_several_paths():
     np.testing.assert_allclose(distance, 2.0)
     assert len(rings_of(axes.patches[0])) == 4
     several = Path.arcs(np.zeros((1, 3)), [[[c, 5.0]] for c in (-0.1, 0.0, 0.1)])
-    axes = Figure().add_subplot()
-    draw_path(axes, several)
+    axes = draw(draw_path, several)
     assert len(axes.lines) == 3
     with pytest.raises(InputError, match="several paths"):
         draw_path(axes, several, CAR, PathResult())
@@ -243,8 +244,7 @@ def test_a_region_is_drawn_with_its_holes():
 
 
 def test_pair_names_its_distance():
-    axes = Figure().add_subplot()
-    draw_pair(axes, (0.0, 0.0), (0.0, 1.5), 1.5)
+    axes = draw(draw_pair, (0.0, 0.0), (0.0, 1.5), 1.5)
     assert [text.get_text() for text in axes.texts] == ["1.50 m"]
 
 

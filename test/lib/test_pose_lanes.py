@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
+from samples import outlines
 
 from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Verdict
@@ -29,7 +30,6 @@ def rollouts(rng: np.random.Generator) -> Floats:
 
 
 def turned(points: Floats, pose: Floats) -> Floats:
-    """Return points (n, 2) at a pose."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     return np.asarray(pose[:2] + points @ np.array([[c, s], [-s, c]]))
 
@@ -52,34 +52,21 @@ def obstacles(rng: np.random.Generator) -> list[tuple[Floats, float]]:
     return found
 
 
-def shape_of(points: Floats, radius: float) -> Shape:
-    """Return a shape of points and a radius."""
-    if len(points) == 1:
-        return Shape.circle(radius, points[0])
-    if len(points) == 2:
-        return Shape.capsule(points[0], points[1], radius)
-    return Shape.polygon(points)
-
-
-def geometry_of(points: Floats) -> shapely.Geometry:
-    """Return the hull of points."""
-    return shapely.MultiPoint(points).convex_hull
-
-
 @pytest.mark.parametrize("margin", [0.0, 0.15])
 @pytest.mark.parametrize("seed", range(4))
 def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> None:
-    """A batch has the verdicts of its poses alone, and these are shapely's."""
     rng = np.random.default_rng(seed)
     found = obstacles(rng)
-    scene = Scene([shape_of(*each) for each in found])
+    scene = Scene([Shape.hull(*each) for each in found])
     robot = Shape.polygon(ROBOT)
     poses = rollouts(rng)
     result = scene.check(robot, poses, margin=margin)
     flat = poses.reshape(-1, 3)
     verdicts, nearest = result.verdicts.reshape(-1), result.nearest_indices.reshape(-1)
-    ego = shapely.polygons(np.array([turned(ROBOT, pose) for pose in flat]))
-    gaps = np.array([shapely.distance(ego, geometry_of(p)) - r for p, r in found])
+    ego = outlines(ROBOT, flat)
+    gaps = np.array(
+        [shapely.distance(ego, shapely.MultiPoint(p).convex_hull) - r for p, r in found]
+    )
     least = gaps.min(axis=0)
     free = verdicts == Verdict.FREE
     assert (least[free] > margin - ROUNDING).all()
@@ -97,7 +84,7 @@ def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> N
 def test_first_contacts_are_those_of_all_poses(length: int) -> None:
     """stop_at_first ends each rollout at the first pose that is not FREE."""
     rng = np.random.default_rng(length)
-    scene = Scene([shape_of(*each) for each in obstacles(rng)])
+    scene = Scene([Shape.hull(*each) for each in obstacles(rng)])
     robot, poses = Shape.polygon(ROBOT), rollouts(rng).reshape(-1, 3)
     poses = poses[: len(poses) // length * length].reshape(-1, length, 3)
     every = scene.check(robot, poses)

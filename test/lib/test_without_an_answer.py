@@ -65,11 +65,9 @@ def test_poses(name: str, mode: str) -> None:
 
 @scenes
 def test_a_single_pose_at_its_time_and_in_a_slice_of_many(name: str) -> None:
-    make, _ = SCENES[name]
-    scene = make()
+    scene = SCENES[name][0]()
     assert isnan(scene.check(CAR, ORIGIN, 2.0, mode="distance").distances)
-    poses = np.zeros((300, 3))
-    many = scene.check(CAR, poses, np.full(300, 2.0), mode="distance")
+    many = scene.check(CAR, np.zeros((300, 3)), np.full(300, 2.0), mode="distance")
     assert np.isnan(many.distances).all()
 
 
@@ -115,14 +113,9 @@ def test_the_nearest_and_gradients() -> None:
     for found in (scene.nearest(CAR, ORIGIN, 2), scene.nearest(CAR, [ORIGIN], 2)):
         lost = found.statuses.ravel() != Status.SUCCESS
         assert lost.sum() == 1
-        for values in (
-            found.distances,
-            found.witness_shape,
-            found.witness_obstacle,
-            found.directions,
-        ):
-            assert np.isnan(values.reshape(2, -1)[lost]).all()
-            assert np.isfinite(values.reshape(2, -1)[~lost]).all()
+        for name in ("distances", "witness_shape", "witness_obstacle", "directions"):
+            values = getattr(found, name).reshape(2, -1)
+            assert np.isnan(values[lost]).all() and np.isfinite(values[~lost]).all()
     gradient = scene.gradient(CAR, ORIGIN, k=2)
     lost = gradient.ids == 0
     assert gradient.statuses == Status.NUMERIC_FAILURE

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from world_model import CAR, Message, Model, State
+from worlds import BOX, S
 
 from gjk_collision import _core
 from gjk_collision.server import lookup, questions
@@ -37,10 +37,10 @@ from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
 EXAMPLES = int(os.environ.get("GJK_MODEL_EXAMPLES", "150"))
-MS, S = 1_000_000, 1_000_000_000
-BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+MS = 1_000_000
 # Poses that meet, touch, come near and pass boxes at 0, 10 and 20 m, for every margin below.
 PLACES = (0.0, 2.0, 2.25, 2.5, 2.75, 3.0, 5.0, 7.0, 7.5, -2.0, -2.25, -2.5, -3.0, 12.5, 50.0)
+POSES = np.array([(x, 0.0, 0.0) for x in PLACES]).ravel()
 
 
 class Frames(SameFrameOnly):
@@ -72,7 +72,6 @@ class Frames(SameFrameOnly):
 
 
 def obstacles(message: Message) -> Obstacles:
-    """The boxes of a message, in its frame."""
     n = len(message.boxes)
     shift = 0.0 if message.frame == "odom" else Frames.shift(message.stamp)
     return Obstacles(
@@ -256,13 +255,17 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         if not self.by_topic:
             return
-        message = Message(CAR, self.stamp(CAR, kind), frame=frame, half=half)
+        self.tell_footprint(
+            Message(CAR, self.stamp(CAR, kind), frame=frame, half=half), bad, waited
+        )
+        self.look = look
+
+    def tell_footprint(self, message: Message, bad: Any = None, waited: int = 0) -> None:
         data = footprint(message)
         if bad is not None:
             message.bad, data = bad[0], replace(data, points=bad[1])
         self.model.receive(message, **(times := self.times(waited)))
         self.world.receive_footprint(data, **times)
-        self.look = look
 
     @rule(
         source=st.sampled_from(["lidar", "radar"]),
@@ -283,9 +286,7 @@ class Machine(RuleBasedStateMachine):
             self.tell(message)
             self.agrees()
             if is_garbage and number == 1:
-                times = self.times(0)
-                self.model.receive_garbage(source, Status.INTERNAL_ERROR, **times)
-                self.world.receive_fault(source, Fault(Status.INTERNAL_ERROR, "no"), **times)
+                self.garble(source, Status.INTERNAL_ERROR)
             self.pass_time(dt, which)
             if not is_restamped:  # counted anew, so that its number is no reason to drop it
                 message.sequence += 1
@@ -302,9 +303,7 @@ class Machine(RuleBasedStateMachine):
         self.pass_time(10 * MS, "both")
         stamp = self.now + (S if what == "early" else 0)
         if what == "garbage":
-            times = self.times(0)
-            self.model.receive_garbage(source, Status.INTERNAL_ERROR, **times)
-            self.world.receive_fault(source, Fault(Status.INTERNAL_ERROR, "no"), **times)
+            self.garble(source, Status.INTERNAL_ERROR)
         elif what == "reconfigure":
             self.reconfigure("safety_margin", 1)
             self.reconfigure("lidar.inflation", 1)
@@ -340,7 +339,6 @@ class Machine(RuleBasedStateMachine):
         self.look = True
 
     def tell(self, message: Message, bad: Any = None, waited: int = 0) -> None:
-        """Give a list of obstacles, or a bad one, to both."""
         message.stamp = max(message.stamp, 0)
         data = obstacles(message)
         if bad is not None:
@@ -356,9 +354,7 @@ class Machine(RuleBasedStateMachine):
             if who[0] != CAR and only in ("", who[0]):
                 self.tell(Message(who[0], self.now, who[1], boxes=boxes[:1]))
         if self.by_topic:
-            message = Message(CAR, self.now, frame="base_link")
-            self.model.receive(message, **(times := self.times(0)))
-            self.world.receive_footprint(footprint(message), **times)
+            self.tell_footprint(Message(CAR, self.now, frame="base_link"))
         self.look = True
 
     @rule(
@@ -373,9 +369,12 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         if often or (source == CAR and not self.by_topic):
             return
+        self.garble(source, status, waited)
+        self.look = look
+
+    def garble(self, source: str, status: Status, waited: int = 0) -> None:
         self.model.receive_garbage(source, status, **(times := self.times(waited)))
         self.world.receive_fault(source, Fault(status, "not understood"), **times)
-        self.look = look
 
     @rule(source=st.sampled_from(["lidar", "radar"]), often=st.integers(0, 15))
     def crowd(self, source: str, often: int) -> None:
@@ -424,7 +423,6 @@ class Machine(RuleBasedStateMachine):
         assert snapshot.bad_sources == state.bad_sources, (snapshot.bad_sources, state)
         assert (snapshot.fault is None) == (not state.faults), (snapshot.fault, state.faults)
         for name, statuses in list(state.faults.items())[:1]:
-            assert snapshot.fault is not None
             assert snapshot.fault.status in statuses, (snapshot.fault, statuses)
             assert not name or snapshot.fault.message.startswith(f"{name}: "), snapshot.fault
         car = nan if state.car is None else state.now - state.car.stamp if state.car.source else 0
@@ -434,22 +432,19 @@ class Machine(RuleBasedStateMachine):
         assert snapshot.oldest_data_stamp == oldest
         known = self.given.setdefault(snapshot.id, (state, self.model.faulty, self.model.config))
         assert used(known[0]) == used(state)
-        batch = questions.check_poses(
-            snapshot, np.array([(x, 0, 0) for x in PLACES]).ravel(), margin=margin
-        )
-        said = []
-        for i, x in enumerate(PLACES):
-            allowed = self.model.verdict(state, x, margin)
-            verdict = Verdict(int(batch.verdicts[i]))
-            assert verdict in {each for each, _ in allowed}, (x, verdict, allowed)
-            if verdict is not Verdict.COLLISION:
-                assert (verdict, Status(int(batch.statuses[i]))) in allowed
-            said.append(verdict)
+        self.judge(questions.check_poses(snapshot, POSES, margin=margin), state, margin)
         for x in PLACES[1:8:3]:
             answer = questions.collide(snapshot, Pose(x, 0.0, 0.0), margin)
             allowed = self.model.verdict(state, x, margin)
             assert (answer.verdict, answer.status) in allowed, (x, answer, allowed)
             assert answer.is_free == (answer.verdict is Verdict.FREE)
+
+    def judge(self, found: Any, state: State, margin: float, at: int | None = None) -> None:
+        """Compare the verdicts at all places, and the statuses of those that are no collision."""
+        for x, verdict, status in zip(PLACES, found.verdicts, found.statuses, strict=True):
+            allowed = self.model.verdict(state, x, margin, at)
+            assert verdict in {each for each, _ in allowed}, (x, verdict, allowed)
+            assert verdict == Verdict.COLLISION or (verdict, status) in allowed, (x, allowed)
 
     @rule(
         seconds=st.sampled_from([0.0, 0.1, 0.5, 0.75, 0.9, 1.0, 5.0]),
@@ -465,22 +460,15 @@ class Machine(RuleBasedStateMachine):
         snapshot, state = self.ask()
         stamp = 0 if ago is None else max(self.now - ago, 0)
         at = (stamp or self.now) + round(seconds * S)
-        poses, times = np.array([(x, 0, 0) for x in PLACES]).ravel(), np.full(len(PLACES), seconds)
-        found = questions.check_poses(snapshot, poses, times, stamp=stamp)
-        for i, x in enumerate(PLACES):
-            allowed = self.model.verdict(state, x, 0.0, at)
-            verdict = Verdict(int(found.verdicts[i]))
-            assert verdict in {each for each, _ in allowed}, (x, verdict, allowed)
-            if verdict is not Verdict.COLLISION:
-                assert (verdict, Status(int(found.statuses[i]))) in allowed, (x, allowed)
+        times = np.full(len(PLACES), seconds)
+        self.judge(questions.check_poses(snapshot, POSES, times, stamp=stamp), state, 0.0, at)
 
     @rule(x=st.sampled_from(PLACES))
     def ask_beyond_the_budget(self, x: float) -> None:
         """Only a collision that was found in time is said."""
         snapshot, state = self.ask()
-        found = questions.check_poses(
-            snapshot, np.tile((x, 0.0, 0.0), 500), budget=_core.Budget(lambda: True)
-        )
+        poses, budget = np.tile((x, 0.0, 0.0), 500), _core.Budget(lambda: True)
+        found = questions.check_poses(snapshot, poses, budget=budget)
         allowed = {
             each if each[0] in (Verdict.COLLISION, Verdict.UNKNOWN) else LATE
             for each in self.model.verdict(state, x, 0.0)
@@ -544,15 +532,9 @@ class Machine(RuleBasedStateMachine):
         )  # fmt: skip
         if again.id == wanted:
             assert may, (wanted, state)
-            self.compare(
-                again,
-                replace(
-                    now,
-                    car=state.car if state.car and state.car.source else now.car,
-                    parts=state.parts,
-                    oldest=min(now.oldest, *(m.stamp for m in state.parts)),
-                ),
-            )
+            car = state.car if state.car and state.car.source else now.car
+            oldest = min(now.oldest, *(m.stamp for m in state.parts))
+            self.compare(again, replace(now, car=car, parts=state.parts, oldest=oldest))
             return
         assert again.id == 0
         assert again.fault is not None
@@ -566,10 +548,3 @@ def test_world_and_model_agree() -> None:
     run_state_machine_as_test(
         Machine, settings=settings(max_examples=EXAMPLES, stateful_step_count=40)
     )
-
-
-def test_the_model_is_short() -> None:
-    """Who reads it can see that it is right."""
-    text = (Path(__file__).parent / "world_model.py").read_text()
-    code = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in '#"']
-    assert len(code) <= 152

@@ -12,17 +12,15 @@ from queue import SimpleQueue
 
 import numpy as np
 import pytest
+from worlds import CAR, S, boxes
 
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
 
-S = 1_000_000_000
-BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 PLACES = 7
 POSES = np.tile([[10.0 * i, 0.0, 0.0] for i in range(PLACES)], (60, 1))
 UPDATES, THREADS = 400, 3
@@ -30,7 +28,6 @@ UPDATES, THREADS = 400, 3
 
 @pytest.fixture(autouse=True)
 def _often() -> Iterator[None]:
-    """Change from one thread to another often."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -38,7 +35,6 @@ def _often() -> Iterator[None]:
 
 
 def hits_in(snapshot: Snapshot) -> set[int]:
-    """The places where there is a collision, by every question."""
     verdicts = questions.check_poses(snapshot, POSES.ravel(), mode=1).verdicts
     is_hit = (verdicts == Verdict.COLLISION).reshape(-1, PLACES)
     hits = {tuple(np.flatnonzero(row)) for row in is_hit}
@@ -53,7 +49,7 @@ def hits_in(snapshot: Snapshot) -> set[int]:
 
 def test_each_snapshot_keeps_its_answer() -> None:
     """The answer is that of the obstacles that the snapshot was made from, not of later ones."""
-    world = World(Config(footprint=tuple(BOX.ravel().tolist())))
+    world = World(Config(footprint=CAR))
     waiting: SimpleQueue[tuple[int, Snapshot] | None] = SimpleQueue()  # None: the end
 
     def ask() -> Counter[str]:
@@ -68,14 +64,7 @@ def test_each_snapshot_keeps_its_answer() -> None:
         try:
             for i in range(UPDATES):
                 now, place = (1000 + i) * S, i % PLACES
-                xy = BOX + POSES[place, :2]
-                data = Obstacles(
-                    frame="odom",
-                    stamp=now,
-                    ids=np.array([i]),
-                    offsets=np.array([0, 4]),
-                    xy=xy.ravel(),
-                )
+                data = boxes((10.0 * place, 0.0), stamp=now)
                 world.receive_obstacles("obstacles", data, now=now, steady=now)
                 snapshot = world.snapshot(now=now, steady=now)
                 world.keep(snapshot)

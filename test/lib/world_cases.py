@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import oracles
+from oracles import Body
 
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
@@ -20,43 +22,24 @@ from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
 Points = Sequence[Sequence[float]]
-Vector = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A vehicle and an obstacle; both are the convex hulls of their points.
+    """A vehicle and an obstacle; both are the convex hulls of their points [m, rad, s]."""
 
-    Attributes
-    ----------
-    ego, obstacle : sequence of (x, y)
-        In the base frame, and in the obstacle's frame [m].
-    pose, obstacle_pose : tuple of float
-        x, y, yaw in the check frame [m, m, rad].
-    ego_radius : float
-        Added to the obstacle's radius, because the footprint of a topic has none [m], to 5 m.
-    velocity : tuple of float or None
-        vx, vy, wz [m/s, m/s, rad/s].
-    path : sequence of (time, x, y, yaw)
-        Predicted poses; times after `stamp` [s].
-    stamp, request_stamp : int
-        Of the obstacle, and of the request [ns].
-    at : float or None
-        Time of the pose after `request_stamp` [s]; None: the obstacle stands still.
-    """
-
-    ego: Points
-    obstacle: Points
+    ego: Points  # in the base frame
+    obstacle: Points  # in the obstacle's frame
     pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
     obstacle_pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
     margin: float = 0.0
-    ego_radius: float = 0.0
+    ego_radius: float = 0.0  # to 5 m; inflates the obstacle: a received footprint has no radius
     radius: float = 0.0
     velocity: tuple[float, float, float] | None = None
-    path: Sequence[tuple[float, float, float, float]] = ()
-    stamp: int = 1_800_000_000 * S
+    path: Sequence[tuple[float, float, float, float]] = ()  # time after `stamp`, x, y, yaw
+    stamp: int = 1_800_000_000 * S  # of the obstacle [ns]
     request_stamp: int = 1_800_000_000 * S
-    at: float | None = None
+    at: float | None = None  # time after `request_stamp`; None: the obstacle stands still
     changes: dict[str, Any] = field(default_factory=dict)  # of the configuration
 
 
@@ -73,24 +56,24 @@ def snapshot(case: Case) -> Snapshot:
     """A world that has received the messages of a case."""
     source = SourceConfig("obstacles", timeout=60.0, inflation=case.ego_radius)
     world = World(Config(**{"sources": (source,), "footprint_timeout": 60.0, **case.changes}))
-    now = max(case.stamp, 1)
-    outline = np.array(case.ego, dtype=np.float64)
-    world.receive_footprint(Footprint("base_link", now, outline), now=now, steady=S)
+    times = {"now": max(case.stamp, 1), "steady": S}
+    world.receive_footprint(Footprint("base_link", times["now"], np.array(case.ego)), **times)
+    path = np.reshape(np.array(case.path, dtype=float), (-1, 4))
     data = Obstacles(
         "odom",
         case.stamp,
         ids=np.array([7]),
         offsets=np.array([0, len(case.obstacle)]),
-        xy=np.array(case.obstacle, dtype=np.float64).ravel(),
+        xy=np.array(case.obstacle, dtype=float).ravel(),
         radius=np.array([case.radius]),
         poses=np.array(case.obstacle_pose),
         velocities=np.array(case.velocity or ()),
-        path_offsets=np.array([0, len(case.path)]) if case.path else np.empty(0, np.int64),
-        path_times=np.array([each[0] for each in case.path]),
-        path_poses=np.array([each[1:] for each in case.path]).ravel(),
+        path_offsets=np.array([0, len(path)] if case.path else (), int),
+        path_times=path[:, 0],
+        path_poses=path[:, 1:].ravel(),
     )
-    world.receive_obstacles("obstacles", data, now=now, steady=S)
-    return world.snapshot(now=now, steady=S)
+    world.receive_obstacles("obstacles", data, **times)
+    return world.snapshot(**times)
 
 
 def through_world(case: Case) -> dict[str, Said]:
@@ -109,121 +92,35 @@ def through_world(case: Case) -> dict[str, Said]:
     return said
 
 
-# ---- the truth, in rational numbers
-
 # s: a few roundings of a time do not make it later than the end of a prediction.
 SLACK = Fraction(1, 2**48)
 HORIZON = 5 + SLACK
-BITS = 400  # of sine and cosine
 
 
-def sine_and_cosine(angle: Fraction) -> Vector:
-    """Both to `BITS` bits, by Taylor's series of a 64th of the angle, doubled six times."""
-    x = round(angle / 64 * 2**BITS)
-    sine, cosine, term = 0, 0, 1 << BITS
-    for k in range(200):
-        sign = -1 if k % 4 > 1 else 1
-        if k % 2:
-            sine += sign * term
-        else:
-            cosine += sign * term
-        term = term * x // ((k + 1) << BITS)
-    s, c = Fraction(sine, 1 << BITS), Fraction(cosine, 1 << BITS)
-    for _ in range(6):
-        s, c = 2 * s * c, c * c - s * s
-    return Fraction(round(s * 2**BITS), 2**BITS), Fraction(round(c * 2**BITS), 2**BITS)
-
-
-def placed(points: Points, pose: Sequence[Fraction]) -> list[Vector]:
-    x, y, yaw = pose
-    s, c = sine_and_cosine(yaw)
-    exact = [(Fraction(px), Fraction(py)) for px, py in points]
-    return [(c * px - s * py + x, s * px + c * py + y) for px, py in exact]
-
-
-def square_of_distance(a: list[Vector], b: list[Vector]) -> tuple[int, Fraction]:
-    """Sign and square of the signed distance between the hulls of two sets of points.
-
-    It is that of the origin to the hull of all differences. No order of the points is assumed.
-    """
-    points = sorted({(q[0] - p[0], q[1] - p[1]) for p in a for q in b})
-    hull: list[Vector] = []
-    for sweep in (points, points[::-1]):
-        chain: list[Vector] = []
-        for r in sweep:
-            while len(chain) > 1 and _cross(chain[-2], chain[-1], r) <= 0:
-                chain.pop()
-            chain.append(r)
-        hull += chain[:-1] if len(points) > 1 else chain
-    edges = [(hull[i - 1], hull[i]) for i in range(len(hull))]
-    zero = (Fraction(0), Fraction(0))
-    if len(hull) > 2 and all(_cross(p, q, zero) >= 0 for p, q in edges):
-        depths = [_cross(p, q, zero) ** 2 / _square(p, q) for p, q in edges if p != q]
-        return -1, min(depths)
-    return 1, min(_to_segment(p, q) for p, q in edges)
-
-
-def _cross(p: Vector, q: Vector, r: Vector) -> Fraction:
-    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
-
-
-def _square(p: Vector, q: Vector) -> Fraction:
-    return (q[0] - p[0]) ** 2 + (q[1] - p[1]) ** 2
-
-
-def _to_segment(p: Vector, q: Vector) -> Fraction:
-    """Square of the distance of the origin to a segment."""
-    length = _square(p, q)
-    along = -(p[0] * (q[0] - p[0]) + p[1] * (q[1] - p[1]))
-    share = max(Fraction(0), min(Fraction(1), along / length)) if length else Fraction(0)
-    return (p[0] + share * (q[0] - p[0])) ** 2 + (p[1] + share * (q[1] - p[1])) ** 2
-
-
-class Truth(NamedTuple):
-    """Sign and square of the signed distance of the hulls, and the sum of the radii [m]."""
-
-    sign: int
-    square: Fraction
-    radii: Fraction
-
-    def is_above(self, limit: Fraction) -> bool:
-        """Whether the signed distance is greater than a limit [m]; exact."""
-        reach = self.radii + limit
-        if reach < 0:
-            return self.sign > 0 or self.square < reach**2
-        return self.sign > 0 and self.square > reach**2
-
-
-def moved(case: Case) -> list[tuple[Fraction, Fraction, Fraction]]:
+def moved(case: Case) -> list[tuple[Fraction, ...]]:
     """Where the obstacle is at the time of the request; both ways at a turn of half a circle.
 
     Empty where that is not known: after the horizon of 5 s, or after the end of the path.
     """
-    x, y, yaw = map(Fraction, case.obstacle_pose)
+    begin = tuple(map(Fraction, (0.0, *case.obstacle_pose)))
     if case.at is None:
-        return [(x, y, yaw)]
+        return [begin[1:]]
     time = Fraction(case.at) + Fraction(case.request_stamp - case.stamp, S)
     if time > HORIZON:
         return []
     if not case.path:
-        vx, vy, wz = map(Fraction, case.velocity or (0.0, 0.0, 0.0))
-        return [(x + vx * time, y + vy * time, yaw + wz * time)]
-    begin: tuple[Fraction, ...] = (Fraction(0), x, y, yaw)
+        velocity = map(Fraction, case.velocity or (0.0, 0.0, 0.0))
+        return [tuple(p + v * time for p, v in zip(begin[1:], velocity, strict=True))]
     for each in case.path:
         end = tuple(map(Fraction, each))
         if time <= end[0] and end[0] > begin[0]:
             share = (time - begin[0]) / (end[0] - begin[0])
-            return [
-                (
-                    begin[1] + share * (end[1] - begin[1]),
-                    begin[2] + share * (end[2] - begin[2]),
-                    begin[3] + share * turn,
-                )
-                for turn in shorter_turns(end[3] - begin[3])
-            ]
+            x, y = (begin[k] + share * (end[k] - begin[k]) for k in (1, 2))
+            turns = shorter_turns(end[3] - begin[3])
+            return [(x, y, begin[3] + share * turn) for turn in turns]
         begin = end
     is_at_the_end = time <= begin[0] + SLACK
-    return [(begin[1], begin[2], begin[3])] if is_at_the_end else []
+    return [begin[1:]] if is_at_the_end else []
 
 
 PI = Fraction(
@@ -238,9 +135,11 @@ def shorter_turns(turn: Fraction) -> list[Fraction]:
     return [turn, turn - 2 * PI if turn > 0 else turn + 2 * PI] if is_half else [turn]
 
 
-def truths(case: Case) -> list[Truth]:
-    ego = placed(case.ego, [Fraction(each) for each in case.pose])
-    radii = Fraction(case.radius) + Fraction(case.ego_radius)
-    return [
-        Truth(*square_of_distance(ego, placed(case.obstacle, each)), radii) for each in moved(case)
-    ]
+def truths(case: Case) -> list[oracles.Signed]:
+    """The signed distance at each place where the obstacle may be."""
+    ego, other = (
+        Body(tuple(oracles.hull(Body.of(points).points)), radius)
+        for points, radius in ((case.ego, case.ego_radius), (case.obstacle, case.radius))
+    )
+    ego = oracles.posed(ego, case.pose)
+    return [oracles.signed_distance(ego, oracles.posed(other, each)) for each in moved(case)]

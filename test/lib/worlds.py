@@ -12,7 +12,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.world import World
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
@@ -45,9 +45,9 @@ class Time:
     def __init__(self) -> None:
         self.now, self.steady = T0, STEADY0
 
-    def pass_(self, seconds: float) -> None:
-        self.now += round(seconds * S)
-        self.steady += round(seconds * S)
+    def pass_(self, seconds: float, clocks: tuple[str, ...] = ("now", "steady")) -> None:
+        for each in clocks:
+            setattr(self, each, getattr(self, each) + round(seconds * S))
 
     @property
     def both(self) -> dict[str, int]:
@@ -59,6 +59,21 @@ def known(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
     world = World(Config(**{"footprint": CAR, **changes}))
     world.receive_obstacles("obstacles", boxes(*centres, stamp=time.now), **time.both)
     return world
+
+
+def send(
+    world: World, time: Time, *centres: tuple[float, float], to: str = "obstacles", **fields: Any
+) -> None:
+    """Boxes are received now. Their stamp is that of now if there is no other."""
+    data = boxes(*centres, **{"stamp": time.now, **fields})
+    world.receive_obstacles(to, data, **time.both)
+
+
+def outline(
+    world: World, time: Time, points: Any = BOX, frame: str = "base_link", stamp: int | None = None
+) -> None:
+    stamp = time.now if stamp is None else stamp
+    world.receive_footprint(Footprint(frame, stamp, points), **time.both)
 
 
 def ask(world: World, time: Time, pose: Pose = FAR, margin: float = 0.0) -> tuple[Verdict, Status]:
