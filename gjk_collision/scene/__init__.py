@@ -62,6 +62,7 @@ from .arguments import (
     errors_of_paths,
     flat_arrays,
     is_many,
+    lacks_motion,
     mode_number,
     reported_motion,
     shaped,
@@ -126,7 +127,9 @@ class Scene:
 
     Notes
     -----
-    Queries without times use `poses`. For queries with times, `prediction` means:
+    Queries without times use `poses`. Queries with times are refused if the scene was made with
+    obstacles, but without `velocities`, `paths` and ``prediction="hold"``. Otherwise,
+    `prediction` means for them:
 
     - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. The
       pose of an obstacle with neither path nor velocity is known only at the stamp.
@@ -152,7 +155,7 @@ class Scene:
     region, as far as the search found it. The lower bound also covers all other points.
     """
 
-    __slots__ = ("_core", "_id_of", "_region", "_prediction")  # noqa: RUF023 (see `_made`)
+    __slots__ = ("_core", "_id_of", "_region", "_prediction", "_lacks_motion")  # noqa: RUF023
 
     def __init__(
         self,
@@ -194,6 +197,7 @@ class Scene:
             core = _core.scene_from_shapes(listed, count, placed, reported, region, workers)
         self._core, self._id_of = core, checked_ids(ids, count, inside)
         self._region, self._prediction = inside, said
+        self._lacks_motion = lacks_motion(prediction, velocities, paths)
 
     @classmethod
     def from_arrays(
@@ -267,7 +271,8 @@ class Scene:
         core = _core.scene_from_arrays(
             *arrays, getattr(_core.ConcavePolicy, policy), region, thread_count(threads)
         )
-        return cls._made(core, checked_ids(ids, len(core), inside), inside, said)
+        lacks = lacks_motion(prediction, velocities, path_times)
+        return cls._made(core, checked_ids(ids, len(core), inside), inside, said, lacks)
 
     def updated(
         self,
@@ -316,7 +321,8 @@ class Scene:
                 None if shapes is None else cores(shapes),
                 reported,
             )
-        return self._made(core, self._id_of, self._region, self._prediction)
+        lacks = self._lacks_motion and velocities is None and paths is None
+        return self._made(core, self._id_of, self._region, self._prediction, lacks)
 
     @classmethod
     def _composed(
@@ -332,7 +338,7 @@ class Scene:
         """Return a scene of the obstacles of several messages, each with its stamp [s]."""
         settings = checked_prediction(prediction, horizon, time_error)
         core = _core.compose(messages, stamps, checked_region(inside), time_error)
-        return cls._made(core, checked_ids(ids, len(core), inside), inside, settings)
+        return cls._made(core, checked_ids(ids, len(core), inside), inside, settings, False)
 
     @classmethod
     def _restored(
@@ -340,12 +346,13 @@ class Scene:
         core: tuple[Any, ...],
         ids: NDArray[np.int64],
         inside: Region | None,
-        *prediction: Any,
+        prediction: tuple[PredictionPolicy, float, float],
+        lacks: bool,
     ) -> Scene:
         state = *core, checked_region(inside)
         restored = _core.scene_from_state(*state)
         id_of = checked_ids(ids, len(restored), inside)
-        return cls._made(restored, id_of, inside, checked_prediction(*prediction))
+        return cls._made(restored, id_of, inside, checked_prediction(*prediction), lacks)
 
     @classmethod
     def _made(cls, *values: Any) -> Scene:
@@ -357,9 +364,10 @@ class Scene:
 
     def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
         """Return what `pickle` needs."""
-        policy, horizon, time_error = self._prediction
+        policy, *limits = self._prediction
         state = _core.state_of_scene(self._core)
-        return self._restored, (state, self.ids, self._region, policy.name, horizon, time_error)
+        said = policy.name, *limits
+        return self._restored, (state, self.ids, self._region, said, self._lacks_motion)
 
     def __repr__(self) -> str:
         """Return the number of obstacles and of their convex parts."""
@@ -479,6 +487,7 @@ class Scene:
             EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
             INVALID_INPUT.
         """
+        self._check_timed(times)
         placed, leading = checked_trajectories(poses)
         vehicles = as_vehicles(shape)
         at = checked_times(times, leading)
@@ -542,6 +551,7 @@ class Scene:
         InputError
             NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
+        self._check_timed(time, "time")
         try:
             return self._core.is_free(shape._core, pose, time, margin)  # type: ignore[arg-type]
         except (AttributeError, TypeError):  # convert the arguments, or name the invalid one
@@ -595,6 +605,7 @@ class Scene:
             `k` is too large for many poses. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
             INVALID_INPUT.
         """
+        self._check_timed(time, "time")
         count = as_integer(k, "k", 1)
         if is_many(pose):
             return self._nearest_at_each(shape, pose, count, max_distance, time, threads)
@@ -754,6 +765,7 @@ class Scene:
         100 000 000 pairs of parts, and may then miss other free space. A turn is made only if it
         shortens the shift.
         """
+        self._check_timed(time, "time")
         free_pose = self._core.nearest_free(
             core_of(shape),
             as_vector(pose, "pose"),
@@ -815,6 +827,7 @@ class Scene:
         are exact (Lin and Canny, "A fast algorithm for incremental distance calculation", 1991).
         In contact, they are finite.
         """
+        self._check_timed(times)
         count = as_integer(k, "k", 1)
         placed, leading = checked_trajectories(poses)
         check_entries(count, len(self), len(placed))
@@ -938,6 +951,7 @@ class Scene:
             has_distance,
             thread_count(threads),
         )
+        self._check_timed(times)
         is_swept = as_bool(swept, "swept")
         if isinstance(poses, Path):
             if not is_swept:
@@ -1019,6 +1033,7 @@ class Scene:
         -----
         Conservative advancement on certified lower bounds, see `time_of_impact`.
         """
+        self._check_timed(times)
         placed, leading = checked_trajectories(poses)
         if len(leading) != 2:
             rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
@@ -1109,6 +1124,7 @@ class Scene:
         `first_contact`.
         """
         placed, leading = checked_trajectories(poses)
+        self._check_timed(times)
         given = as_floats(times, "times")
         at = np.broadcast_to(given, leading) if given.ndim == 0 else checked_times(given, leading)
         if twists is None:
@@ -1130,6 +1146,18 @@ class Scene:
                 thread_count(threads),
             )
         return TimeToCollisionResult(**self._first_hits("times", answer, leading))
+
+    def _check_timed(self, times: object, argument: str = "times") -> None:
+        """Refuse times if it is not known how the obstacles move.
+
+        Without this, the answer would be UNKNOWN at all times but the stamps.
+        """
+        if self._lacks_motion and times is not None and len(self):
+            rule = (
+                "need the motion of the obstacles: make the scene with velocities or paths, or "
+                "with prediction='hold' if the obstacles stay where they are"
+            )
+            raise InputError(Status.INVALID_INPUT, argument, None, rule)
 
     def _first_hits(
         self, name: str, answer: tuple[NDArray[Any], ...], leading: tuple[int, ...]

@@ -118,6 +118,11 @@ def checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[i
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
+def lacks_motion(prediction: str, velocities: object, paths: object) -> bool:
+    """Return whether it is not known how the obstacles move, nor that they stay where they are."""
+    return prediction != "hold" and velocities is None and paths is None
+
+
 def checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:
     """Return times of each pose, or of the poses of one trajectory; EMPTY if `times` is None."""
     if times is None:

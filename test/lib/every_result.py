@@ -20,7 +20,7 @@ from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(2.0, 2.0)
 HERE, THERE = (0.0, 0.0, 0.0), (9.0, 0.0, 0.0)
-SCENE = Scene([CAR])
+SCENE = Scene([CAR], prediction="hold")
 
 
 def server(name: str) -> Any:

@@ -40,7 +40,7 @@ from gjk_collision.verdict import Status
 NAN, INF = math.nan, math.inf
 SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 CAR = Shape.box(4.0, 2.0)
-SCENE = Scene([Shape.point((50.0, 0.0))])
+SCENE = Scene([Shape.point((50.0, 0.0))], prediction="hold")
 POSE = (0.0, 1.0, 2.0)
 STILL = Motion.still()
 PAIR = {"a": CAR, "motion_a": STILL, "b": CAR, "motion_b": STILL}

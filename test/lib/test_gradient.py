@@ -165,7 +165,9 @@ def test_without_an_answer() -> None:
     assert np.isnan(late.gradients[1]).all() and np.isnan(late.rates[1]).all()
     assert np.isnan(late.lower_bounds[1]).all() and not late.smooth[1, 0]
     assert late.rates[0, 0] == 1.0 and scene.gradient(CAR, (0, 0, 0)).rates[0] == 0.0
-    at_stamp = Scene([SQUARE], [(5, 0, 0.3)]).gradient(CAR, (0, 0, 0), 0.0)
+    at_stamp = Scene([SQUARE], [(5, 0, 0.3)], velocities=[(np.nan,) * 3]).gradient(
+        CAR, (0, 0, 0), 0.0
+    )
     assert at_stamp.distances[0] > 0 and np.isnan(at_stamp.rates[0]) and not at_stamp.smooth[0]
     far = Scene([SQUARE]).gradient(Shape.box(1e15, 1.0), (8e14, 0, 0))
     assert far.statuses == Status.INVALID_INPUT and np.isnan(far.distances).all()

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pose at a time meets the obstacles where they are then, or it is not free."""
 
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from gjk_collision import Scene, Shape
+from gjk_collision import Path, Scene, Shape
 from gjk_collision.errors import InputError
 from gjk_collision.verdict import Status, Verdict
 
@@ -59,7 +63,6 @@ STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
 @pytest.mark.parametrize(
     ("policy", "said", "known_until", "after"),
     [
-        ("unknown_is_error", {}, -1.0, TOO_SHORT),
         ("unknown_is_error", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
         ("unknown_is_error", {"velocities": [(0.0, NAN, 0.0)]}, 0.0, TOO_SHORT),
         ("unknown_is_error", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
@@ -67,7 +70,6 @@ STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
         ("unknown_is_error", {"paths": [STRAIGHT]}, 2.0, TOO_SHORT),
         ("unknown_is_error", {"paths": [None]}, 0.0, TOO_SHORT),
         ("unknown_is_error", {"paths": [AT_STAMP]}, 0.0, TOO_SHORT),
-        ("constant_velocity", {}, -1.0, TOO_SHORT),
         ("constant_velocity", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
         ("constant_velocity", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("constant_velocity", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
@@ -155,10 +157,11 @@ MISMATCH, NOT_FINITE = Status.ARRAY_MISMATCH, Status.NON_FINITE
 @pytest.mark.parametrize(
     ("said", "times", "argument", "index", "status"),
     [
-        ({}, [1.0, 2.0], "times", None, MISMATCH),
-        ({}, [], "times", None, MISMATCH),
-        ({}, [NAN], "times", 0, NOT_FINITE),
-        ({}, [1e12], "times", 0, Status.COORD_RANGE),
+        ({}, [1.0], "times", None, Status.INVALID_INPUT),
+        ({"paths": [None]}, [1.0, 2.0], "times", None, MISMATCH),
+        ({"paths": [None]}, [], "times", None, MISMATCH),
+        ({"paths": [None]}, [NAN], "times", 0, NOT_FINITE),
+        ({"paths": [None]}, [1e12], "times", 0, Status.COORD_RANGE),
         ({"velocities": [(np.inf, 0, 0)]}, None, "velocities", 0, NOT_FINITE),
         ({"velocities": [(0, 0)]}, None, "velocities", None, MISMATCH),
         ({"paths": [None, None]}, None, "paths", None, MISMATCH),
@@ -193,3 +196,44 @@ def test_flat_arrays_say_the_same() -> None:
     for mode in ("collide", "distance"):
         assert answers(listed, times, mode) == answers(flat, times, mode)
     assert answers(flat, times)[-1] == TOO_SHORT
+
+
+TIMED: dict[str, Callable[[Scene], object]] = {
+    "check": lambda scene: scene.check(CAR, HERE, [0.0]),
+    "is_free": lambda scene: scene.is_free(CAR, HERE[0], time=0.0),
+    "nearest": lambda scene: scene.nearest(CAR, HERE[0], time=0.0),
+    "nearest at each": lambda scene: scene.nearest(CAR, HERE, time=0.0),
+    "nearest_free": lambda scene: scene.nearest_free(CAR, HERE[0], 1.0, time=0.0),
+    "gradient": lambda scene: scene.gradient(CAR, HERE, [0.0]),
+    "check_path": lambda scene: scene.check_path(CAR, [HERE[0]] * 2, [0.0, 1.0]),
+    "check_path of arcs": lambda scene: scene.check_path(CAR, ARC, [0.0, 1.0]),
+    "first_contact": lambda scene: scene.first_contact(CAR, [[HERE[0]] * 2], [0.0, 1.0]),
+    "time_to_collision": lambda scene: scene.time_to_collision(CAR, HERE, [(1.0, 0.0, 0.0)], 0.0),
+}
+ARC = Path.arcs((0.0, 0.0, 0.0), [(0.1, 1.0)])
+
+
+@pytest.mark.parametrize("query", TIMED)
+def test_times_are_refused_if_no_motion_was_given(query: str) -> None:
+    ask = TIMED[query]
+    ball: dict[str, Any] = {"offsets": [0, 1], "xy": [AHEAD[0][:2]], "radius": [1.0]}
+    still = Scene([BALL], AHEAD)
+    for lacking in (
+        still,
+        still.updated([0], AHEAD),
+        pickle.loads(pickle.dumps(still)),
+        Scene([BALL], AHEAD, prediction="constant_velocity", stamps=[0.0]),
+        Scene.from_arrays(**ball),
+    ):
+        with pytest.raises(InputError, match=r"^times?: need the motion .*prediction='hold'"):
+            ask(lacking)
+    for given in (
+        Scene([]),
+        still.updated([0], velocities=[(0.0, 0.0, 0.0)]),
+        Scene([BALL], AHEAD, prediction="hold"),
+        Scene([BALL], AHEAD, paths=[STRAIGHT]),
+        pickle.loads(pickle.dumps(Scene([BALL], AHEAD, velocities=[(0.0, 0.0, 0.0)]))),
+        Scene.from_arrays(**ball, velocities=[0.0, 0.0, 0.0]),
+        Scene.from_arrays(**ball, prediction="hold"),
+    ):
+        ask(given)

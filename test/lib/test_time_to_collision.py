@@ -127,8 +127,8 @@ def test_twists_of_a_trajectory() -> None:
     assert found.ids.shape == (2, 5)
 
 
-NO_VELOCITY = Scene([CAR], [(30, 0, 0)])
-TOUCHING = Scene([CAR], [(3, 0, 0)])
+NO_VELOCITY = Scene([CAR], [(30, 0, 0)], velocities=[(np.nan,) * 3])
+TOUCHING = Scene([CAR], [(3, 0, 0)], velocities=[(np.nan,) * 3])
 ONE_UNKNOWN = Scene([CAR] * 2, [(30, 0, 0), (0, 40, 0)], velocities=[(0, 0, 0), (np.nan,) * 3])
 PATH = Scene([CAR], [(30, 0, 0)], paths=[([1.0], [(31, 0, 0)])])
 
@@ -236,5 +236,5 @@ def test_shapes_and_threads() -> None:
 def test_refusals(how: dict[str, object], message: str) -> None:
     given: dict[str, object] = {"poses": np.zeros((2, 3)), "twists": (1, 0, 0), "times": [0, 1]}
     with pytest.raises(InputError) as caught:
-        Scene([CAR]).time_to_collision(CAR, **{**given, **how})  # type: ignore[arg-type]
+        Scene([CAR], prediction="hold").time_to_collision(CAR, **{**given, **how})  # type: ignore[arg-type]
     assert message in str(caught.value)
