@@ -129,7 +129,9 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
     else:
         array = _as_array(values, argument)
         if array.dtype.kind not in "fiu" and array.size:
-            rule = f"must be an array of real numbers (got {_kind(values, array)})"
+            kind = _kind(values, array)
+            rule = f"must be an array of real numbers (got {kind})"
+            rule += ": a Shape comes before the poses" if kind == "Shape" else ""
             raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")

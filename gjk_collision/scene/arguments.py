@@ -157,7 +157,10 @@ def check_entries(k: int, obstacles: int, poses: int) -> None:
 
 def core_of(shape: Shape) -> _core.Shape:
     """Return the kernel's object of the vehicle."""
-    return instance(shape, Shape, "shape")._core
+    if isinstance(shape, Shape):
+        return shape._core
+    rule = f"must be a Shape (got {type(shape).__name__}), and comes before the poses"
+    raise InputError(Status.INVALID_INPUT, "shape", None, rule)
 
 
 def twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
