@@ -146,7 +146,7 @@ class Case:
             paths[i] = times, ways
         if r.random() < 0.2:  # no motion is given
             velocities[:], paths = np.nan, [None] * n
-            moves = {}
+            moves = {"velocities": velocities} if policy != "hold" else {}
         else:
             moves = {"velocities": velocities, "paths": paths}
         shapes = [Shape.box(*size) for size in 2 * half]

@@ -136,7 +136,8 @@ def test_fraction_is_of_the_whole_length() -> None:
     found = scene.check_path(point, Path.arcs((0, 0, 0), arcs))
     assert found.first_invalid_segment == 2
     assert found.last_valid_fraction == pytest.approx(12 / 21, abs=0.01)
-    timed = scene.check_path(point, Path.arcs((0, 0, 0), arcs), [0.0, 1.0])
+    unknown = Scene([WALL], [(10.0, 0.0, 0.0)], velocities=[(np.nan,) * 3])
+    timed = unknown.check_path(point, Path.arcs((0, 0, 0), arcs), [0.0, 1.0])
     assert timed.status is Status.PREDICTION_TOO_SHORT
     still = Scene([WALL], [(10.0, 0.0, 0.0)], prediction="hold")
     timed = still.check_path(point, Path.arcs((0, 0, 0), arcs), [100.0, 121.0])

@@ -153,11 +153,12 @@ def test_a_footprint_per_pose(mode: Mode, threads: int, stop_at_first: bool) -> 
 
 @pytest.mark.parametrize("policy", ["unknown_is_error", "constant_velocity", "hold"])
 def test_at_its_own_stamp_the_pose_of_an_obstacle_is_known(policy: str) -> None:
-    """Without a velocity or a path; also far from the stamp of another."""
+    """Its velocity is not known, and it has no path; also far from the stamp of another."""
     said: NDArray[np.float64] = np.array([1.8e9, 1.8e9])
     for stamps in (None, said, said + [0.0, 1.0]):
         first = 0.0 if stamps is None else stamps[0]
-        scene = Scene([CAR, CAR], [(0, 0, 0), (50, 0, 0)], stamps=stamps, prediction=policy)  # type: ignore[arg-type]
+        places, velocities = [(0, 0, 0), (50, 0, 0)], [(np.nan,) * 3] * 2
+        scene = Scene([CAR, CAR], places, None, velocities, stamps=stamps, prediction=policy)  # type: ignore[arg-type]
         certain = policy == "hold"
         all_known = certain or stamps is None or stamps[0] == stamps[1]
         hit = scene.check(CAR, (0, 0, 0), first)
@@ -207,4 +208,4 @@ def test_wrong_shapes_are_named(
     poses: NDArray[np.float64], times: NDArray[np.float64] | None, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        Scene([CAR]).check(CAR, poses, times)
+        Scene([CAR], prediction="hold").check(CAR, poses, times)

@@ -242,7 +242,7 @@ BAD: list[tuple[dict[str, Any], Status, str]] = [
 def test_bad_arguments_are_refused(changed: dict[str, Any], status: Status, argument: str) -> None:
     given: dict[str, Any] = {"shape": BOX, "pose": (0.0, 0.0, 0.0), "max_shift": 1.0}
     with pytest.raises(InputError) as caught:
-        Scene([BOX]).nearest_free(**(given | changed))
+        Scene([BOX], prediction="hold").nearest_free(**(given | changed))
     assert (caught.value.status, caught.value.argument) == (status, argument)
 
 

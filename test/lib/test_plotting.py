@@ -192,7 +192,8 @@ def test_a_result_has_the_colours_of_its_verdicts():
     assert edges == {VERDICT_COLOURS[Verdict[label]] for label in labels}
     axes = Figure().add_subplot()
     far = [(9.0, 0.0, 0.0)]
-    draw_result(axes, CAR, far, Scene([CAR]).check(CAR, far, times=[1.0]))
+    unknown = Scene([CAR], velocities=[(np.nan,) * 3])
+    draw_result(axes, CAR, far, unknown.check(CAR, far, times=[1.0]))
     assert labels_of(axes) == ["UNKNOWN"]
     axes = draw(draw_result, CAR, far[0], scene.check(CAR, far[0]))  # one pose
     assert labels_of(axes) == ["FREE"]

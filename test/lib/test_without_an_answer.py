@@ -7,7 +7,7 @@ Each obstacle far away here is one whose distance is known, so that a distance w
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf, isnan, nan
 
 import numpy as np
 import pytest
@@ -40,7 +40,10 @@ def short_and_known() -> Scene:
 
 SCENES = {
     "not known at that time": (short_and_known, Status.PREDICTION_TOO_SHORT),
-    "no other obstacle": (lambda: Scene([BOX], [AWAY]), Status.PREDICTION_TOO_SHORT),
+    "no other obstacle": (
+        lambda: Scene([BOX], [AWAY], velocities=[(nan,) * 3]),
+        Status.PREDICTION_TOO_SHORT,
+    ),
     "out of range": (
         lambda: Scene([BOX, BOX], [EDGE, AWAY], velocities=[(0.0, 0.0, 0.0)] * 2),
         Status.NUMERIC_FAILURE,
