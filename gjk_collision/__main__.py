@@ -33,6 +33,14 @@ CLOSED = 141  # the reader of the output has ended; the exit code of shells for 
 # Packages of the extra "replay" of pyproject.toml. By name, they can be installed beside any kind
 # of installation: from a clone, from a wheel, by colcon.
 REPLAY = "rosbags mcap pyyaml jinja2 rich"
+SCENE_FORMAT = """SCENE.json, in metres, seconds and m/s, with all coordinates in one frame:
+
+  {"frames": [
+    {"t": 0.0,
+     "ego": {"polygon": [[0, 0], [4, 0], [4, 2], [0, 2]], "velocity": [5, 0]},
+     "obstacles": [{"id": 7, "polygon": [[9, 0], [10, 0], [10, 1]], "velocity": [0, 0]}]}
+  ]}
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -274,7 +282,12 @@ def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("record", help="convert a scene file (JSON) to a bag")
+    parser = commands.add_parser(
+        "record",
+        help="convert a scene file (JSON) to a bag",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=SCENE_FORMAT,
+    )
     parser.add_argument("scene", type=Path, metavar="SCENE.json", help="scene file")
     parser.add_argument("bag", type=Path, metavar="BAG", help="folder to write; must not exist")
     parser.add_argument(

@@ -639,6 +639,19 @@ def test_what_is_no_scene_is_not_recorded(
     assert not (tmp_path / "bag").exists()
 
 
+def test_the_scene_in_the_help_can_be_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["record", "--help"])
+    shown = capsys.readouterr().out
+    scene, bag = tmp_path / "scene.json", tmp_path / "bag"
+    scene.write_text(shown[shown.index('{"frames') : shown.rindex("}") + 1])
+    assert main(["record", str(scene), str(bag)]) == 0
+    assert main(["replay", str(bag), "--out", str(tmp_path / "out")]) == 0
+    assert "1 FREE" in capsys.readouterr().out
+
+
 # ---- reports
 
 
