@@ -3,7 +3,7 @@
 """pip's build: the library with its kernel, without ROS.
 
 CMake compiles; src_cpp/CMakeLists.txt holds every compile fact, package.xml the version, the
-maintainer and the addresses. If the variable GJK_PYTHON_MODULE names a compiled module, it is used.
+maintainer and the addresses. A compiled module is used if the variable GJK_PYTHON_MODULE names it.
 """
 
 import os
