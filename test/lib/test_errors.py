@@ -65,8 +65,9 @@ def many(**changes: Any) -> None:
         collide_many(**given)
     with pytest.raises(InputError) as caught:
         collide_many(**given)
-    with pytest.raises(InputError, match=re.escape(str(caught.value))):
+    with pytest.raises(InputError, match=re.escape(str(caught.value))) as other:
         distance_many(**given)
+    assert other.value.status is caught.value.status
     raise caught.value
 
 
@@ -100,6 +101,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("many(margin=NAN)", "margin", ""),
         ("many(margin=INF)", "margin", ""),
         ("_core.dubins(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
+        ("_core.reeds_shepp(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
         ("Shape.polygon([*SQUARE, (0, NAN)])", "xy[4]", "finite"),
         ("Shape.polygon([(0, 0), (-INF, 0), (1, 1)])", "xy[1]", "finite"),
         ("Shape.hull([(0, 0), (NAN, 0)])", "points[1]", "finite"),
@@ -170,6 +172,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("many(a_xy=[1.0, 2.0, 3.0])", "a_xy", ""),
         ("check_pairs(SCENE, SCENE, [0, 0])", "pairs", ""),
         ("_core.reeds_shepp(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
+        ("_core.dubins(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
         ("Shape.polygon(np.zeros((4, 3)))", "xy", "(n, 2)"),
         ("Shape.polygon([0, 0, 1.0, 0, 1.0, 1.0])", "xy", "(n, 2)"),
         ("Shape.polygon([(0, 0), (1, 0, 3), (1, 1)])", "xy[1]", "must have 2 values"),
@@ -269,7 +272,11 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check([CAR, CAR], [ZERO], which=0.0)", "which", "integers"),
         ("SCENE.check(CAR, [POSE], margin=-1.0)", "margin", "negative"),
         ("SCENE.check(CAR, [POSE], mode='swept')", "mode", "collide"),
-        ("Scene([CAR] * 2, paths=[None, ([0, 1, 1], [POSE] * 3)])", "paths[1]", "times[2]: "),
+        (
+            "Scene([CAR] * 3, paths=[([1], [POSE]), None, ([0, 1, 1], [POSE] * 3)])",
+            "paths[2]",
+            "times[2]: must increase strictly",
+        ),
         ("Scene([CAR], prediction=np.array(['hold', 'hold']))", "prediction", "'hold'"),
         ("Scene([CAR], horizon=-1.0)", "horizon", "must lie in [0, 1e10] s (got -1.0)"),
         ("Scene([CAR], time_error=NAN)", "time_error", "must lie in [0, 1e10] s (got nan)"),

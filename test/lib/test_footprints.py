@@ -357,7 +357,7 @@ def ask(
         "footprints": list(names), "which": np.empty(0, np.uint8), **fields,
     }  # fmt: skip
     asked = Request("CheckPoses", SimpleNamespace(**given))
-    found = asked.ask(asked.chosen(snapshot), SameFrameOnly(), late or (lambda: False))
+    found = asked.ask(snapshot, SameFrameOnly(), late or (lambda: False))
     return found
 
 

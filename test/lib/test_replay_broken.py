@@ -183,6 +183,15 @@ def test_file_cut_inside_its_header_is_refused(size: int, kind: str, tmp_path: P
 
 
 @storages
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+def test_file_cut_in_its_folder(storage: Any, share: float, tmp_path: Path) -> None:
+    whole = write(tmp_path, "approach", storage)
+    cut(file_of(whole), int(share * file_of(whole).stat().st_size))
+    failure = broken(whole, tmp_path).failures[0]
+    assert "incomplete" in failure or "cannot be read" in failure
+
+
+@storages
 @pytest.mark.parametrize("compression", ["", "file"])
 def test_bag_without_messages(storage: Any, compression: Any, tmp_path: Path) -> None:
     with BagWriter(tmp_path / "bag", storage, compression) as writer:

@@ -176,8 +176,11 @@ CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
 
 
 def assert_seen(bag: Path, out: Path, parameters: dict[str, Any], nearest: int, bad: str) -> None:
-    """Check the rows of a bag with one thing, whose last messages are bad for this reason."""
-    result = replay(bag, out, parameters=parameters, topics=FOOTPRINT)
+    """Check the rows of a bag with one thing, whose last messages are bad for this reason.
+
+    The footprint is found by the name of its topic, also beside another topic of its type.
+    """
+    result = replay(bag, out, parameters=parameters)
     assert result.outcome is Outcome.PASSED, result.failures
     for row in (rows := rows_of(out)):
         t = (row.time - at(0.0)) * 1e-9

@@ -268,6 +268,7 @@ GEOMETRIES: list[tuple[Any, Shape]] = [
     (geo("Polygon", [CLOSED]), Shape.polygon(SQUARE)),
     (geo("Polygon", [np.array(SQUARE)]), Shape.polygon(SQUARE)),
     (feature(geo("Point", [1, 2])), Shape.point((1.0, 2.0))),
+    ({"type": "Feature", "geometry": geo("Point", [1, 2])}, Shape.point((1.0, 2.0))),
     ({"type": "FeatureCollection", "features": [feature(TWO[0])]}, Shape.polygon(SQUARE)),
 ]
 
