@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -27,6 +27,7 @@ from gjk_collision.server.frames import Pose
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
 from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
 
 S = 1_000_000_000
@@ -150,6 +151,18 @@ def test_pose_of_a_frame_that_is_not_a_number() -> None:
     with pytest.raises(InputError, match=r"^frame_pose: ") as caught:
         questions.check_frame(Pose(0.0, float("nan"), 0.0))
     assert caught.value.status is Status.NON_FINITE
+
+
+def test_heartbeat_has_the_time_to_collision() -> None:
+    clock = Clock()
+    node = node_at(clock, twist_topic="odometry", prediction_policy="hold")
+    server, tree = node.server, cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "base_link", clock.now, Placement(), static=False)
+    server.receive("lidar", lambda: boxes((10.0, 0.0), stamp=clock.now), clock.now)
+    server.receive("twist_topic", lambda: Twist("base_link", clock.now, 2.0, 0.0, 0.0), clock.now)
+    beat, _, _ = server.beat(0, lambda made: made)
+    assert beat.found.answer.verdict is Verdict.FREE
+    assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
 
 
 def test_state_of_the_senders() -> None:
