@@ -259,8 +259,8 @@ class DeepIn {
   std::size_t tests_ = 0;
 };
 
-inline constexpr std::size_t kMostTests = 3'000'000;   // of points in parts
-inline constexpr std::size_t kMostLevels = 2'000'000;  // boundaries in all strips together
+inline constexpr std::size_t kMostTests = 8'000'000;    // of points in parts
+inline constexpr std::size_t kMostLevels = 20'000'000;  // boundaries in all strips together
 
 // m2. Area of the union of convex sets, given by their boundaries relative to `origin` (m). NaN:
 // one of the limits above is exceeded.
