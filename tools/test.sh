@@ -75,17 +75,14 @@ ros_suite() {
         in_ros "$kind" python_tests "$ROS_DISTRO-$kind" test/ros test/launch -- "$@"
 }
 
-# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors, and
-# with nodes half as many processes more, because these tests often wait. A file stays in one process, so that it shares
-# its fixtures; each process has a ROS domain of its own.
+# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors. A
+# file stays in one process, so that it shares its fixtures; each process has a ROS domain of its own.
 python_tests() {
-    local result=$DEV/results/$1.xml folders=() options=() status=0 processes
-    processes=$(nproc)
-    [[ $2 == test/lib ]] || processes=$((processes * 3 / 2))
+    local result=$DEV/results/$1.xml folders=() options=() status=0
     shift
     while [[ $1 != -- ]]; do folders+=("$1"); shift; done
     shift
-    (($#)) || options=("--numprocesses=$processes" --dist=loadfile)
+    (($#)) || options=("--numprocesses=$(nproc)" --dist=loadfile)
     # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
     PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis pytest -o "cache_dir=$DEV/pytest_cache" \
         "--junitxml=$result" "${options[@]}" "${folders[@]}" "$@" || status=$?
