@@ -61,6 +61,7 @@ from .arguments import (
     core_of,
     errors_of_paths,
     flat_arrays,
+    is_empty,
     is_many,
     lacks_motion,
     mode_number,
@@ -128,8 +129,8 @@ class Scene:
     Notes
     -----
     Queries without times use `poses`. Queries with times are refused if the scene was made with
-    obstacles, but without `velocities`, `paths` and ``prediction="hold"``. Otherwise,
-    `prediction` means for them:
+    obstacles, but with neither `velocities` nor `paths`, and not with ``prediction="hold"``.
+    Otherwise, `prediction` means for them:
 
     - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. The
       pose of an obstacle with neither path nor velocity is known only at the stamp.
@@ -301,7 +302,8 @@ class Scene:
             New shapes. Default: the old shapes.
         velocities, paths, stamps
             As for `Scene`, for the m changed obstacles. Their old values are not kept: if an
-            argument is not given, it has the same default as for `Scene`.
+            argument is not given, it has the same default as for `Scene`. Then the motion of
+            these obstacles is not known, unless the scene has ``prediction="hold"``.
         margins, margin_rates : array_like, shape (m,), optional
             New margins [m] and their growth [m/s], as for `Scene`. Default: the old values.
 
@@ -321,7 +323,7 @@ class Scene:
                 None if shapes is None else cores(shapes),
                 reported,
             )
-        lacks = self._lacks_motion and velocities is None and paths is None
+        lacks = self._lacks_motion and is_empty(velocities) and is_empty(paths)
         return self._made(core, self._id_of, self._region, self._prediction, lacks)
 
     @classmethod
@@ -1150,7 +1152,8 @@ class Scene:
     def _check_timed(self, times: object, argument: str = "times") -> None:
         """Refuse times if it is not known how the obstacles move.
 
-        Without this, the answer would be UNKNOWN at all times but the stamps.
+        Without this, poses would be UNKNOWN at all times but the stamps, unless something is hit
+        that is known.
         """
         if self._lacks_motion and times is not None and len(self):
             rule = (

@@ -118,9 +118,16 @@ def checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[i
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
-def lacks_motion(prediction: str, velocities: object, paths: object) -> bool:
+def lacks_motion(
+    prediction: PredictionPolicy, velocities: ArrayLike | None, paths: ArrayLike | Paths | None
+) -> bool:
     """Return whether it is not known how the obstacles move, nor that they stay where they are."""
-    return prediction != "hold" and velocities is None and paths is None
+    return prediction != "hold" and is_empty(velocities) and is_empty(paths)
+
+
+def is_empty(values: Any) -> bool:
+    """Return whether a checked argument is not given or has no elements."""
+    return values is None or len(values) == 0
 
 
 def checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:

@@ -223,7 +223,9 @@ def test_times_are_refused_if_no_motion_was_given(query: str) -> None:
         still.updated([0], AHEAD),
         pickle.loads(pickle.dumps(still)),
         Scene([BALL], AHEAD, prediction="constant_velocity", stamps=[0.0]),
+        still.updated([], velocities=np.empty((0, 3)), paths=[]),
         Scene.from_arrays(**ball),
+        Scene.from_arrays(**ball, velocities=[], path_times=[]),
     ):
         with pytest.raises(InputError, match=r"^times?: need the motion .*prediction='hold'"):
             ask(lacking)
