@@ -33,6 +33,7 @@ CLOSED = 141  # the reader of the output has ended; the exit code of shells for 
 # Packages of the extra "replay" of pyproject.toml. By name, they can be installed beside any kind
 # of installation: from a clone, from a wheel, by colcon.
 REPLAY = "rosbags mcap pyyaml jinja2 rich"
+
 SCENE_FORMAT = """SCENE.json, in metres, seconds and m/s, with all coordinates in one frame:
 
   {"frames": [

@@ -131,7 +131,8 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
         if array.dtype.kind not in "fiu" and array.size:
             kind = _kind(values, array)
             rule = f"must be an array of real numbers (got {kind})"
-            rule += ": a Shape comes before the poses" if kind == "Shape" else ""
+            if kind == "Shape" and argument in ("pose", "poses"):
+                rule += ": a Shape comes before the poses"
             raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")

@@ -61,7 +61,6 @@ from .arguments import (
     core_of,
     errors_of_paths,
     flat_arrays,
-    is_empty,
     is_many,
     lacks_motion,
     mode_number,
@@ -198,7 +197,7 @@ class Scene:
             core = _core.scene_from_shapes(listed, count, placed, reported, region, workers)
         self._core, self._id_of = core, checked_ids(ids, count, inside)
         self._region, self._prediction = inside, said
-        self._lacks_motion = lacks_motion(prediction, velocities, paths)
+        self._lacks_motion = lacks_motion(said[0], velocities, paths)
 
     @classmethod
     def from_arrays(
@@ -272,7 +271,7 @@ class Scene:
         core = _core.scene_from_arrays(
             *arrays, getattr(_core.ConcavePolicy, policy), region, thread_count(threads)
         )
-        lacks = lacks_motion(prediction, velocities, path_times)
+        lacks = lacks_motion(said[0], velocities, path_times)
         return cls._made(core, checked_ids(ids, len(core), inside), inside, said, lacks)
 
     def updated(
@@ -323,7 +322,7 @@ class Scene:
                 None if shapes is None else cores(shapes),
                 reported,
             )
-        lacks = self._lacks_motion and is_empty(velocities) and is_empty(paths)
+        lacks = self._lacks_motion and lacks_motion(self._prediction[0], velocities, paths)
         return self._made(core, self._id_of, self._region, self._prediction, lacks)
 
     @classmethod
@@ -348,8 +347,8 @@ class Scene:
         core: tuple[Any, ...],
         ids: NDArray[np.int64],
         inside: Region | None,
-        prediction: tuple[PredictionPolicy, float, float],
         lacks: bool,
+        *prediction: Any,
     ) -> Scene:
         state = *core, checked_region(inside)
         restored = _core.scene_from_state(*state)
@@ -367,9 +366,8 @@ class Scene:
     def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
         """Return what `pickle` needs."""
         policy, *limits = self._prediction
-        state = _core.state_of_scene(self._core)
-        said = policy.name, *limits
-        return self._restored, (state, self.ids, self._region, said, self._lacks_motion)
+        said = self._lacks_motion, policy.name, *limits
+        return self._restored, (_core.state_of_scene(self._core), self.ids, self._region, *said)
 
     def __repr__(self) -> str:
         """Return the number of obstacles and of their convex parts."""

@@ -118,16 +118,13 @@ def checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[i
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
-def lacks_motion(
-    prediction: PredictionPolicy, velocities: ArrayLike | None, paths: ArrayLike | Paths | None
-) -> bool:
-    """Return whether it is not known how the obstacles move, nor that they stay where they are."""
-    return prediction != "hold" and is_empty(velocities) and is_empty(paths)
+def lacks_motion(policy: _core.PredictionPolicy, *motions: Any) -> bool:
+    """Return whether it is not known how the obstacles move, nor that they stay where they are.
 
-
-def is_empty(values: Any) -> bool:
-    """Return whether a checked argument is not given or has no elements."""
-    return values is None or len(values) == 0
+    `motions` are checked velocities and paths, None or empty if they are not given.
+    """
+    given = any(each is not None and len(each) for each in motions)
+    return policy != _core.PredictionPolicy.hold and not given
 
 
 def checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:

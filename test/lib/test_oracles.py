@@ -7,12 +7,13 @@ import math
 import numpy as np
 import oracles
 import pytest
+import shapely
+from shapely.affinity import translate
 
 TURNS = np.linspace(0.0, 2.0 * math.pi, 361)
 
 
 def test_distances_and_contacts_are_those_of_shapely() -> None:
-    shapely = pytest.importorskip("shapely.affinity") and pytest.importorskip("shapely")
     rng = np.random.default_rng(20261127)
     apart = 0
     for _ in range(300):
@@ -31,7 +32,7 @@ def test_distances_and_contacts_are_those_of_shapely() -> None:
         # A shorter way than the depth never separates them; a longer one does in some direction.
         for share, separates in ((0.999, False), (1.001, True)):
             ways = share * -found * np.column_stack([np.cos(TURNS), np.sin(TURNS)])
-            moved = [shapely.affinity.translate(hulls[1], *way) for way in ways]
+            moved = [translate(hulls[1], *way) for way in ways]
             assert any(hulls[0].distance(each) > 0.0 for each in moved) == separates
     assert 60 < apart < 270
 

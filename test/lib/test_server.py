@@ -123,7 +123,7 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
     request = wire.request(Question(service, poses, margin=0.5), 0, 0)
     answered = answer_to(node, service, request, lambda found, _: found)
     verdict = Verdict.FREE if is_free else Verdict.COLLISION
-    answer = answered.found if service == "Collide" else answered.found.answer  # type: ignore
+    answer = getattr(answered.found, "answer", answered.found)  # Collide: the answer itself
     assert answer.verdict is verdict
     assert len(asked) == (service != "CheckPath" or is_free)
     for snapshot, pose, verified, margin, _ in asked:
