@@ -129,7 +129,7 @@ def test_blocks_that_need_a_server(start: Callable[..., Any]) -> None:
     client = [each for each in found if "CollisionClient(" in each.text]
     needs = [each for each in found if each.not_run]
     mirror = [each for each in found if "CollisionMirror(" in each.text]
-    assert len(client) == len(mirror) == 1 and len(needs) == 3
+    assert len(client) == len(mirror) == 1 and len(needs) == 2
     # The publisher of the obstacles must go on while the client waits.
     import threading
 
