@@ -395,7 +395,8 @@ TURNED = [
 ]
 
 
-NAMES: dict[str, Any] = {name: getattr(gjk_collision, name) for name in gjk_collision.__all__}
+PUBLIC = set(gjk_collision.__all__) - {"__version__"}  # it needs the installed package
+NAMES: dict[str, Any] = {name: getattr(gjk_collision, name) for name in PUBLIC}
 NAMES.update(globals(), Decimal=Decimal, check_pairs=check_pairs)
 
 
