@@ -38,14 +38,16 @@ struct LaneOutline {
   static constexpr int kMost = 64;  // vertices
 
   int size = 0;
+  double inverse[kMost];  // 1/m^2, of the squared lengths of the edges; 0: too short
   double x[kMost][kDistanceLanes];
   double y[kMost][kDistanceLanes];
 };
 
 // What is known of a pair of outlines at each pose.
 struct LaneDistances {
-  double squared[kDistanceLanes];    // m^2, of the nearest edge and vertex
-  double gap[kDistanceLanes];        // m, the largest along a normal of an edge
+  // m^2. Square of the distance of the nearest edge and vertex; if the outlines overlap, minus the
+  // square of the largest gap along a normal of an edge.
+  double squared[kDistanceLanes];
   double towards_x[kDistanceLanes];  // direction from the ego to the obstacle, of any length
   double towards_y[kDistanceLanes];
   // Extents along this direction and against it, relative to the position of the pose.
@@ -69,7 +71,8 @@ struct OutlineDistance {
         of_q{lanes.most_q[k], lanes.size_q[k]},
         towards{lanes.towards_x[k], lanes.towards_y[k]} {
     const double size = of_p.size + of_q.size;
-    const double distance = lanes.gap[k] > 0.0 ? std::sqrt(lanes.squared[k]) : lanes.gap[k];
+    const double distance =
+        std::copysign(std::sqrt(std::fabs(lanes.squared[k])), lanes.squared[k]);
     // The rounding errors are below 24 u size, as in bounds_by_enumeration().
     upper = distance + 24.0 * kUnitRoundoff * size + 8.0 * kUnitRoundoff * std::fabs(distance);
     tolerance = 0x1p-45 * size;

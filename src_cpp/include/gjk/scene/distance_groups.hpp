@@ -144,7 +144,7 @@ class DistanceGroup {
       LaneDistances lanes;
       simd::on_widest([&](auto set) noexcept {
         using Lanes = typename DistanceLanesOf<decltype(set)>::Type;
-        Lanes::measure(ego.part(i), part(i).outline, vertices, at_, lanes);
+        Lanes::measure(part(i).outline, vertices, at_, lanes);
       });
       const std::size_t pair = number * parts_.size() + static_cast<std::size_t>(i);
       for (; open != 0; open &= open - 1) {
