@@ -71,8 +71,7 @@ struct OutlineDistance {
         of_q{lanes.most_q[k], lanes.size_q[k]},
         towards{lanes.towards_x[k], lanes.towards_y[k]} {
     const double size = of_p.size + of_q.size;
-    const double distance =
-        std::copysign(std::sqrt(std::fabs(lanes.squared[k])), lanes.squared[k]);
+    const double distance = std::copysign(std::sqrt(std::fabs(lanes.squared[k])), lanes.squared[k]);
     // The rounding errors are below 24 u size, as in bounds_by_enumeration().
     upper = distance + 24.0 * kUnitRoundoff * size + 8.0 * kUnitRoundoff * std::fabs(distance);
     tolerance = 0x1p-45 * size;
