@@ -429,7 +429,8 @@ def test_footprint_per_pose_is_refused_where_it_is_not_clear(
     time: Time, names: str, fields: dict[str, Any], text: str
 ) -> None:
     snapshot = world_of(time).snapshot(**time.both)
-    poses = fields.pop("poses", np.zeros(9))
+    fields = {"poses": np.zeros(9), **fields}
+    poses = fields.pop("poses")
     with pytest.raises(InputError) as caught:
         ask(snapshot, poses, *names.split(), **fields)
     assert str(caught.value).startswith(text)
