@@ -55,19 +55,19 @@ class World:
         return np.asarray(shapely.intersects(self.solid, shapely.polygons(placed)))
 
 
-def certified(world: World, si: Any) -> tuple[State, Edge]:
+def certified(world: World, si: Any, planner: Any = None) -> tuple[State, Edge]:
     """Return checks as docs/planners.md recommends: an edge is certified in one call."""
     checker = path_checker(world.scene, world.car)
-    states, edges = StateValidityChecker(si, checker), MotionValidator(si, checker)
+    states, edges = StateValidityChecker(si, checker), MotionValidator(si, checker, None, planner)
     return states.isValid, edges.checkMotion
 
 
-def states(world: World, si: Any) -> tuple[State, None]:
+def states(world: World, si: Any, _: Any = None) -> tuple[State, None]:
     """Return a check of states with a scene."""
     return StateValidityChecker(si, scene_checker(world.scene, world.car)).isValid, None
 
 
-def shapely_states(world: World, si: Any) -> tuple[State, None]:
+def shapely_states(world: World, si: Any, _: Any = None) -> tuple[State, None]:
     """Return a check of states with the prepared union of the obstacles.
 
     This was the fastest of seven ways to use shapely in these worlds. A query of an STRtree takes
@@ -99,7 +99,7 @@ def prism(outline: npt.NDArray[np.float64]) -> Any:
     return fcl.Convex(corners, n + 2, np.array(faces))
 
 
-def fcl_states(world: World, si: Any) -> tuple[State, None]:
+def fcl_states(world: World, si: Any, _: Any = None) -> tuple[State, None]:
     """Return a check of states with FCL's tree of bounding boxes."""
     import fcl
 
@@ -121,7 +121,7 @@ def fcl_states(world: World, si: Any) -> tuple[State, None]:
     return check, None
 
 
-CHECKERS: dict[str, Callable[[World, Any], tuple[State, Edge | None]]] = {
+CHECKERS: dict[str, Callable[..., tuple[State, Edge | None]]] = {
     CERTIFIED: certified,
     STATES: states,
     SHAPELY: shapely_states,

@@ -34,7 +34,7 @@ def main() -> None:
     si = ob.SpaceInformation(space)
     checker = path_checker(scene, CAR, margin=0.05)
     si.setStateValidityChecker(StateValidityChecker(si, checker))
-    si.setMotionValidator(MotionValidator(si, checker))
+    si.setMotionValidator(MotionValidator(si, checker, planner=og.RRTConnect))
 
     ends = [space.allocState(), space.allocState()]
     for state, (x, y, yaw) in zip(ends, (START, GOAL), strict=True):

@@ -156,7 +156,7 @@ class Planner:
         """Grow trees until edges or time are spent: the shortest path, and all edges."""
         si = ob.SpaceInformation(self.space)
         si.setStateValidityChecker(StateValidityChecker(si, self.checker))
-        si.setMotionValidator(MotionValidator(si, self.checker, STEP))
+        si.setMotionValidator(MotionValidator(si, self.checker, STEP, og.RRT))
         si.setup()
         problem = ob.ProblemDefinition(si)
         problem.setStartAndGoalStates(self.state(scenario.START), self.state(scenario.GOAL), 0.5)

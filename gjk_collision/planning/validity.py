@@ -33,6 +33,10 @@ __all__ = ["MotionValidator", "StateValidityChecker"]
 _BEFORE_END = nextafter(1.0, 0.0)  # at 1, OMPL copies the end instead of driving there
 _SAMPLE_STEP = 0.05  # m
 _MOST_SAMPLES = 10_000
+# Planners that drive an edge only from the start to the end with which they have it checked. OMPL
+# says so of some of them (`PlannerSpecs.directed`); the others were read.
+_DIRECTED = {"AORRTC", "BITstar", "FMT", "InformedRRTstar", "KPIECE1"}
+_DIRECTED |= {"RRT", "RRTConnect", "RRTstar", "SORRTstar"}
 
 
 class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
@@ -68,12 +72,15 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     Often two curves are equally short. Therefore, the certified curve is compared with the curve
     of OMPL, which is that of its function `interpolate`. If the certified curve is free, but OMPL
     uses another one, poses on the curve of OMPL at most 0.05 m apart are checked, with their
-    `edge_margin`. An edge that needs more than 10 000 of them is refused. If the space has
-    `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve from its end to its start is
-    free too: PRM and RRT* rely on it.
+    `edge_margin`. An edge that needs more than 10 000 of them is refused.
 
     With another checker, poses of the edge are checked, in one call, so that the whole edge is
     checked against one snapshot.
+
+    Some planners, for example PRM and BKPIECE1, drive an edge also from its end to its start,
+    although they have it checked in one direction. Therefore, if OMPL's curve in the other
+    direction may be another one, an edge is valid only if both are free, unless `planner` is one
+    of AORRTC, BITstar, FMT, InformedRRTstar, KPIECE1, RRT, RRTConnect, RRTstar and SORRTstar.
 
     The start of the edge is checked again. A planner that uses the last valid state of an edge
     (KPIECE1) does not get this state. This only makes the planner slower. Do not use PDST: it
@@ -91,18 +98,29 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
         Maximum distance between two checked poses [m], in the metric of the space. If it is
         infinite, only the ends of an edge are checked. It is needed for other checkers, and not
         used with `path_checker`.
+    planner : ompl.base.Planner or its class, optional
+        The planner that uses the validator, for example `ompl.geometric.RRT`. It is needed in a
+        space in which no curve can be driven back, such as a `DubinsStateSpace` that is not
+        symmetric. Do not change `setDelayCC` of RRTstar: without it, it drives edges back.
 
     Raises
     ------
     InputError
-        INVALID_INPUT: `step` is not greater than 0, or is missing; or the space is not supported.
+        INVALID_INPUT: `step` is not greater than 0, or is missing; `planner` is no planner, or is
+        missing; or the space is not supported.
     """
 
-    def __init__(self, si: Any, checker: Checker, step: float | None = None) -> None:
+    def __init__(
+        self, si: Any, checker: Checker, step: float | None = None, planner: Any = None
+    ) -> None:
         super().__init__(si)
         self._space = si.getStateSpace()
+        both = _drives_back(self._space, planner)
+        self._is_back_asked = both
         if isinstance(checker, SceneChecker) and checker.tolerance is not None:
-            self._is_free: Callable[[Any, Any], bool] = _Curve(self._space, checker)
+            self._is_free: Callable[[Any, Any], bool] = _Curve(self._space, checker, both)
+            # The others are symmetric: it certifies both directions together.
+            self._is_back_asked = both and not self._space.hasSymmetricInterpolate()
             return
         if step is None:
             rule = "is required for a checker of poses; use path_checker(scene, shape) to avoid it"
@@ -111,7 +129,24 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     def checkMotion(self, start: Any, end: Any) -> bool:
         """Return whether an edge is certified free."""
-        return self._is_free(start, end)
+        is_back_free = not self._is_back_asked
+        return self._is_free(start, end) and (is_back_free or self._is_free(end, start))
+
+
+def _drives_back(space: Any, planner: Any) -> bool:
+    """Return whether an edge may be driven from its end to its start, on another curve."""
+    kind = planner if isinstance(planner, type) else type(planner)
+    if planner is not None and not issubclass(kind, ob.Planner):
+        rule = f"must be a planner of OMPL or its class (got {planner!r})"
+        raise InputError(Status.INVALID_INPUT, "planner", None, rule)
+    if type(space) is ob.SE2StateSpace or kind.__name__ in _DIRECTED:
+        return False
+    if planner is None and not space.hasSymmetricInterpolate():
+        rule = "is required in a space that is not symmetric, because some planners drive edges "
+        rule += "in the direction that was not checked; pass the one that you use, for example "
+        rule += "planner=ompl.geometric.RRT"
+        raise InputError(Status.INVALID_INPUT, "planner", None, rule)
+    return True
 
 
 class _Poses:
@@ -150,7 +185,7 @@ class _Curve:
     its place on our curve. A fifth of the tolerance is kept for this.
     """
 
-    def __init__(self, space: Any, checker: SceneChecker) -> None:
+    def __init__(self, space: Any, checker: SceneChecker, both: bool) -> None:
         self._space, self._scene = space, checker.scene
         self._shape, self._margin = checker.shape, checker.margin
         self._radius = 1.0
@@ -165,9 +200,8 @@ class _Curve:
             rule = "path_checker needs an SE2StateSpace, DubinsStateSpace or ReedsSheppStateSpace"
             rule += f" (got {name}): use scene_checker with a step and edge_margin"
             raise InputError(Status.INVALID_INPUT, "si", None, rule)
-        # PRM and RRT* use an edge that is free in one direction in the other direction too, but
-        # the curve of OMPL may then be another one of the same length.
-        self._is_symmetric = self._steering in (2, 3)
+        # Driven back, the curve of OMPL may be another one of the same length.
+        self._is_symmetric = both and self._steering in (2, 3)
         self._at = at = space.allocState()
         self._values = at.getX, at.getY, at.getYaw
         self._interpolate = space.interpolate

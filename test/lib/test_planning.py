@@ -80,7 +80,7 @@ def solve(planner, checker, start, goal, *, space=None, questions=3000):
     space = space or dubins_space()
     si = ob.SpaceInformation(space)
     si.setStateValidityChecker(StateValidityChecker(si, counted))
-    si.setMotionValidator(MotionValidator(si, counted, STEP))
+    si.setMotionValidator(MotionValidator(si, counted, STEP, planner))
     si.setup()
     problem = ob.ProblemDefinition(si)
     problem.setStartAndGoalStates(state_at(space, *start), state_at(space, *goal), 0.5)
@@ -164,7 +164,7 @@ def test_an_edge_is_one_question():
         return Said(True)
 
     ends = state_at(space, 0.0, 0.0, 0.0), state_at(space, 6.0, 0.0, 0.0)
-    assert MotionValidator(si, checker, 0.5).checkMotion(*ends)
+    assert MotionValidator(si, checker, 0.5, og.RRT).checkMotion(*ends)
     [poses] = asked
     assert poses.shape == (13, 3)
     assert StateValidityChecker(si, checker).isValid(ends[1])
@@ -215,8 +215,10 @@ def random_ends(rng, on_grid=False):
 
 
 @pytest.mark.requirement("V-20")
+@pytest.mark.parametrize("planner", [og.RRT, og.PRM])
 @pytest.mark.parametrize("kind", SPACES)
-def test_a_certified_edge_is_free_where_ompl_drives(kind):
+def test_a_certified_edge_is_free_where_ompl_drives(kind, planner):
+    """PRM drives it in the other direction too."""
     seed = 21
     rng = np.random.default_rng(seed)
     space = SPACES[kind]()
@@ -227,14 +229,14 @@ def test_a_certified_edge_is_free_where_ompl_drives(kind):
             circles = [Shape.circle(0.3, tuple(c)) for c in rng.uniform(-14.0, 14.0, (10, 2))]
             scene = Scene(circles)
             checker = path_checker(scene, CAR, margin, tolerance)
-            validator = MotionValidator(ob.SpaceInformation(space), checker)
+            validator = MotionValidator(ob.SpaceInformation(space), checker, planner=planner)
         ends = random_ends(rng, on_grid=i % 2 == 0)
         states = [state_at(space, *end) for end in ends]
         poses = on_edge(space, states, 400)
         allowed = validator.checkMotion(*states)
         free = scene.check(CAR, poses, margin=margin).is_free
         assert allowed <= free, f"seed {seed}: {ends.tolist()}"
-        if space.hasSymmetricInterpolate():  # PRM and RRT* drive it the other way too
+        if planner is og.PRM:
             back = on_edge(space, states[::-1], 400)
             assert allowed <= scene.check(CAR, back, margin=margin).is_free, ends.tolist()
             poses = np.concatenate([poses, back])
@@ -257,7 +259,7 @@ def test_ompl_drives_the_certified_curve(kind, monkeypatch):
     space = SPACES[kind]()
     tolerance = 0.005
     validator = MotionValidator(
-        ob.SpaceInformation(space), path_checker(Scene([]), CAR, tolerance=tolerance)
+        ob.SpaceInformation(space), path_checker(Scene([]), CAR, tolerance=tolerance), None, og.RRT
     )
     curve = validator._is_free
     sampled = []
@@ -305,7 +307,11 @@ def test_an_edge_with_too_many_poses_is_refused(turn):
 def test_a_curve_needs_a_known_space_and_poses_need_a_step():
     si = ob.SpaceInformation(dubins_space())
     with pytest.raises(InputError, match="step: is required for a checker of poses"):
-        MotionValidator(si, scene_checker(Scene([]), CAR))
+        MotionValidator(si, scene_checker(Scene([]), CAR), planner=og.RRT)
+    with pytest.raises(InputError, match="planner: is required in a space that is not symmetric"):
+        MotionValidator(si, path_checker(Scene([]), CAR))
+    with pytest.raises(InputError, match="planner: must be a planner of OMPL or its class"):
+        MotionValidator(si, path_checker(Scene([]), CAR), planner=3)
     with pytest.raises(InputError, match="si: path_checker needs an SE2StateSpace"):
         MotionValidator(
             ob.SpaceInformation(ob.RealVectorStateSpace(2)), path_checker(Scene([]), CAR)
@@ -315,7 +321,7 @@ def test_a_curve_needs_a_known_space_and_poses_need_a_step():
 @pytest.mark.parametrize("step", [0.0, -1.0, float("nan")])
 def test_step_must_be_positive(step):
     with pytest.raises(ValueError, match="step"):
-        MotionValidator(ob.SpaceInformation(dubins_space()), lambda _: Said(True), step)
+        MotionValidator(ob.SpaceInformation(dubins_space()), lambda _: Said(True), step, og.RRT)
 
 
 @pytest.mark.parametrize("gap", [4.0, 2.2])
