@@ -337,6 +337,20 @@ def test_finds_the_gap_and_every_pose_is_free(gap):
     assert max(asked) > 2  # edges were asked about as batches
 
 
+@pytest.mark.requirement("V-20")
+@pytest.mark.parametrize("planner", [og.RRT, og.BKPIECE1, og.LBKPIECE1, og.PRM])
+def test_paths_of_one_way_curves_are_free(planner):
+    """If it failed, a planner could drive edges back, on curves that nobody has checked."""
+    rng = np.random.default_rng(9)
+    centres = rng.uniform(-13.0, 13.0, (16, 2))
+    far = np.min([np.hypot(*(centres - end).T) for end in ((-10.0, 0.0), (10.0, 0.0))], axis=0)
+    scene = Scene([Shape.circle(0.4, tuple(c)) for c in centres[far > 5.0]])
+    checker = scene_checker(scene, CAR, edge_margin(STEP, reach(CAR), RADIUS))
+    path, _ = solve(planner, checker, (-10.0, 0.0, 1.5), (10.0, 0.0, 1.5), questions=30_000)
+    assert path is not None or planner is og.PRM  # PRM ends after a time
+    assert path is None or scene.check(CAR, path).is_free
+
+
 @pytest.mark.parametrize("planner", [og.RRT, og.RRTConnect, og.KPIECE1, og.PRM])
 def test_planners_move_nowhere_on_unknown(planner):
     """KPIECE1 asks for the last valid state too: it must not be given one."""
