@@ -16,6 +16,7 @@ from sys import version_info
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .certificate import FreeCertificate as FreeCertificate
     from .convert import obstacles_from_grid as obstacles_from_grid
     from .convert import obstacles_from_points as obstacles_from_points
     from .convert import obstacles_from_scan as obstacles_from_scan
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 # Module of each public name, for loading at run time. A test compares this with the imports above.
 _MODULE_OF = {
+    "FreeCertificate": "certificate",
     "obstacles_from_grid": "convert",
     "obstacles_from_points": "convert",
     "obstacles_from_scan": "convert",

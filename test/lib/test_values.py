@@ -67,6 +67,7 @@ SAMPLES: dict[str, Callable[[], Any]] = {
     "GradientResult of many": lambda: TRAFFIC.gradient(CAR, MANY, k=3),
     "PathsResult of many": lambda: TRAFFIC.check_path(CAR, Path.straight(NEAR.reshape(30, 10, 3))),
     "Penetration": lambda: penetration(CAR, CAR),
+    "FreeCertificate": lambda: Scene([CAR]).certify(CAR, (9.0, 0.0, 0.0)),
     "Trace": lambda: trace(CAR, CAR),
     "TraceStep": lambda: trace(CAR, CAR).steps[0],
     "InputError": lambda: InputError(Status.NON_FINITE, "xy", 3, "must be finite"),

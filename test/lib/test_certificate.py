@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A certificate proves that a pose is free, and one that has been changed proves nothing false."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from math import cos, sin
+
+import numpy as np
+import pytest
+import shapely
+from shapely import affinity
+
+from gjk_collision import FreeCertificate, InputError, Region, Scene, Shape
+from gjk_collision.certificate import checker
+
+CASES = int(os.environ.get("GJK_CASES", "300"))
+ELL = [(0.0, 0.0), (4.0, 0.0), (4.0, 1.0), (1.0, 1.0), (1.0, 4.0), (0.0, 4.0)]
+SHAPES = [
+    Shape.box(4.0, 2.0),
+    Shape.circle(0.5, (0.2, 0.0)),
+    Shape.concave(ELL),
+    Shape.capsule((0.0, 0.0), (2.0, 1.0), 0.3),
+    Shape.segment((-1.0, 0.0), (2.0, 0.5)),
+]
+
+
+def solid(shape: Shape, pose: np.ndarray, fine: int = 256) -> shapely.Geometry:
+    """Return shapely's form of a shape at a pose. Round parts are inside the true ones."""
+    hulls = [shapely.MultiPoint(part).convex_hull for part in shape.parts]
+    hulls = [
+        each.buffer(radius, quad_segs=fine) if radius else each
+        for each, radius in zip(hulls, shape.radii, strict=True)
+    ]
+    c, s = cos(pose[2]), sin(pose[2])
+    return affinity.affine_transform(shapely.union_all(hulls), [c, -s, s, c, *pose[:2]])
+
+
+def cases(seed: int, count: int):
+    """Yield scenes, shapes and poses whose distance is about a given gap [m]."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n = rng.integers(1, 6)
+        poses = np.c_[rng.uniform(-8.0, 8.0, (n, 2)), rng.uniform(-9.0, 9.0, n)]
+        scene = Scene([SHAPES[i] for i in rng.integers(0, 5, n)], poses, ids=np.arange(n) + 10)
+        shape = SHAPES[rng.integers(0, 5)]
+        pose = np.array([*rng.uniform(-8.0, 8.0, 2), rng.choice([0.0, 1.0, -700.0, 2e5])])
+        gap = 10.0 ** rng.uniform(-12.0, 0.0)
+        for _ in range(4):  # towards the obstacle, or out of it
+            found = scene.check(shape, pose, mode="witness")
+            ahead = np.diff(np.reshape(found.witnesses, (2, 2)), axis=0)[0]
+            length = np.hypot(*ahead)
+            if length > 0.0:
+                pose[:2] += ahead * (np.sign(found.distances) - gap / length)
+        yield scene, shape, pose
+
+
+@pytest.mark.requirement("V-24")
+def test_a_free_pose_has_a_certificate_that_holds() -> None:
+    proven = near = 0
+    for scene, shape, pose in cases(1, CASES):
+        margin = 0.0 if proven % 2 else 1e-3
+        found = scene.check(shape, pose, margin=margin, mode="distance")
+        certificate = scene.certify(shape, pose, margin)
+        if not found.is_free:
+            assert certificate is None
+            continue
+        assert certificate is not None, (scene.poses, shape, pose)
+        assert certificate.verify()
+        assert set(certificate.ids) == set(scene.ids)
+        assert certificate.bounds.min() == pytest.approx(found.distances, abs=1e-9)
+        proven += 1
+        near += certificate.bounds.min() < 1e-6
+    assert proven > CASES / 3
+    assert near > CASES / 20
+
+
+@pytest.mark.requirement("V-24")
+@pytest.mark.parametrize("spoil", ["direction", "bound", "row", "pose", "obstacle", "required"])
+def test_a_spoilt_certificate_is_refused_unless_it_is_still_true(spoil: str) -> None:
+    rng = np.random.default_rng(2)
+    refused = 0
+    for scene, shape, pose in cases(3, CASES // 4):
+        good = scene.certify(shape, pose)
+        if good is None:
+            continue
+        row = rng.integers(len(good.bounds))
+        directions, bounds, required = good.directions.copy(), good.bounds.copy(), good.required
+        moved = pose
+        pairs, ids, obstacles, poses = good.pairs, good.ids, good.obstacles, good.obstacle_poses
+        if spoil == "direction":
+            directions[row] = rng.choice([np.nan, 0.0, -1.0, 0.5]) * directions[row][::-1]
+        elif spoil == "bound":
+            bounds[row] += rng.choice([1e-9, 1.0, np.inf, np.nan])
+        elif spoil == "row":
+            keep = np.arange(len(bounds)) != row
+            pairs, ids, directions, bounds = pairs[keep], ids[keep], directions[keep], bounds[keep]
+        elif spoil == "pose":
+            moved = pose + rng.normal(0.0, 3.0, 3)
+        elif spoil == "obstacle":
+            obstacles, poses = (*obstacles, shape), np.r_[poses, [pose]]
+            required = np.append(required, 0.0)
+        else:
+            required = required + bounds[row]
+        spoilt = replace(
+            good, pose=moved, directions=directions, bounds=bounds, pairs=pairs, ids=ids,
+            obstacles=obstacles, obstacle_poses=poses, required=required,
+        )  # fmt: skip
+        if not spoilt.verify():
+            refused += 1
+            continue
+        car = solid(shape, moved)
+        placed = [solid(each, at) for each, at in zip(obstacles, poses, strict=True)]
+        apart = np.array([car.distance(each) for each in placed])
+        for k, distance in enumerate(apart):
+            assert distance >= bounds[pairs[:, 1] == k].min() - 1e-9
+        assert (apart >= required - 1e-9).all()
+    assert refused > CASES / 40
+
+
+def test_the_bound_is_below_the_true_distance() -> None:
+    """Turned by 0, rational arithmetic gives the distance of two points along any direction."""
+    rng = np.random.default_rng(4)
+    for _ in range(CASES):
+        (a, b), direction = rng.normal(0.0, 5.0, (2, 2)), rng.normal(0.0, 1.0, 2)
+        parts = [checker.Part([each.tolist()], 0.25) for each in (a, b)]
+        at = checker.Placement((0.0, 0.0, 0.0))
+        found = checker.distance_along(direction.tolist(), parts[0], at, parts[1], at)
+        x, y = (Fraction(p) - Fraction(q) for p, q in zip(b, a, strict=True))
+        u, v = map(Fraction, direction)
+        gap = found + Fraction(1, 2)
+        along = x * u + y * v
+        assert (gap > 0) == (along > 0)
+        assert gap * abs(gap) * (u * u + v * v) <= along * abs(along)
+        assert float(gap) == pytest.approx(float(along) / np.hypot(*direction), abs=1e-12)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 1e-300, 0.5, -0.5, 3.14159, -3.2, 1e3, -1e9, 1e15])
+def test_cosine_and_sine(yaw: float) -> None:
+    at = checker.Placement((0.0, 0.0, yaw))
+    c, s, error = at._cos, at._sin, at._error
+    assert error < Fraction(1, 10**30)
+    assert abs(c * c + s * s - 1) < 4 * error
+    assert (float(c), float(s)) == pytest.approx((cos(yaw), sin(yaw)), abs=1e-15)
+    half = checker.Placement((0.0, 0.0, yaw / 2.0))
+    assert abs(half._cos**2 - half._sin**2 - c) < 8 * (error + half._error)
+    assert abs(2 * half._sin * half._cos - s) < 8 * (error + half._error)
+
+
+def test_margins_pickle_and_regions() -> None:
+    scene = Scene([Shape.circle(1.0)], [(5.0, 0.0, 0.0)], margins=[0.5])
+    car = Shape.box(2.0, 2.0)
+    found = scene.certify(car, (2.0, 0.0, 0.0), 0.25)
+    assert isinstance(found, FreeCertificate)
+    assert pickle.loads(pickle.dumps(found)).verify()
+    assert scene.certify(car, (2.3, 0.0, 0.0), 0.25) is None
+    assert Scene([]).certify(car, (0.0, 0.0, 0.0)).verify()
+    region = Scene([], inside=Region([[(-9, -9), (9, -9), (9, 9), (-9, 9)]]))
+    with pytest.raises(InputError, match="inside: must be None for a certificate"):
+        region.certify(car, (0.0, 0.0, 0.0))
+    with pytest.raises(InputError, match="pose"):
+        scene.certify(car, (np.nan, 0.0, 0.0))
+    with pytest.raises(InputError, match="shape"):
+        scene.certify("car", (0.0, 0.0, 0.0))
