@@ -18,6 +18,7 @@ from . import _core
 from .arguments import as_floats, as_list, as_number, as_point, as_vector
 from .errors import InputError
 from .formats import geo, svg
+from .formats.figures import VEHICLE, VEHICLE_AREA, outline
 from .record import Record
 from .verdict import Status, no_truth_value
 
@@ -33,7 +34,6 @@ PoseLike: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.floa
 
 
 _FEW_PARTS = 8  # of which `repr` shows each
-_MOST_DRAWN = 20_000  # vertices
 
 
 class Shape:
@@ -406,10 +406,14 @@ class Shape:
 
     def _repr_svg_(self) -> str | None:
         """Return a picture for notebooks; None for more than 20 000 vertices."""
-        parts = self.parts
-        if sum(map(len, parts)) > _MOST_DRAWN:
-            return None
-        return svg.picture(parts, self.radii, self.bounds, repr(self))
+        return svg.picture([svg.Layer(self._rings(), VEHICLE, VEHICLE_AREA)], repr(self))
+
+    def _rings(self) -> list[NDArray[np.float64]]:
+        """Return the outline of each part, for drawing [m]."""
+        parts = list(self.parts)
+        if sum(map(len, parts)) > svg.MOST_DRAWN:
+            return parts  # there is no picture
+        return [outline(*part) for part in zip(parts, self.radii, strict=True)]
 
 
 def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:

@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arguments import as_floats, as_integer, as_number, as_poses, located, located_in
 from .errors import InputError
+from .formats import svg
+from .formats.figures import VEHICLE
 from .verdict import Status
 
 __all__ = ["Path"]
 
 _MAX_TURN = 1e6  # rad
 _TWO_PI = 2.0 * np.pi
+_DRAWN = 100  # points of a path in a picture
 
 
 class Path:
@@ -282,6 +285,14 @@ class Path:
         if self._leading:
             return f"Path({kind}, shape {self._leading})"
         return f"Path({kind}, {len(self._lengths()[0])} segments, {self.length:.6g} m)"
+
+    def _repr_svg_(self) -> str | None:
+        """Return a picture for notebooks; None for more than 20 000 points."""
+        ways = [self[k] for k in range(self._leading[0])] if self._leading else [self]
+        if len(ways) * _DRAWN > svg.MOST_DRAWN:
+            return None
+        lines = [way.at(np.linspace(0.0, float(way.length), _DRAWN))[:, :2] for way in ways]
+        return svg.picture([svg.Layer(lines, VEHICLE)], repr(self))
 
     def at(self, distances: ArrayLike) -> NDArray[np.float64]:
         """Return poses on one path, for example to draw it.

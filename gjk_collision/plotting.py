@@ -27,6 +27,7 @@ from .formats.figures import (
     VERDICT_COLOURS,
     outline,
     place,
+    rings,
 )
 from .path import Path as GivenPath
 from .verdict import Status, Verdict
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .geometry import Shape
-    from .results import CheckResult, PathResult
+    from .results import CheckResult, PathResult, PathsResult
     from .scene import Scene
 
     class Region(Protocol):
@@ -91,18 +92,21 @@ def draw_shape(
     return _draw(axes, [_Outlines(shape)], [pose], style)
 
 
-def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any) -> None:
+def draw_scene(
+    axes: Axes, scene: Scene, time: float | None = None, *, ids: bool = False, **style: Any
+) -> None:
     """Draw the obstacles of a scene at a time [s]; without `time`, at their poses.
 
     If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
     scene, dashed and not filled. `style` is passed to the patches of the others. The region of the
-    scene is drawn too, if there is one.
+    scene is drawn too, if there is one. With `ids`, the id of each obstacle is written at its
+    pose. All have labels for ``axes.legend()``.
     """
     if scene.inside is not None:
-        draw_region(axes, scene.inside)
-    known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, **style}
+        draw_region(axes, scene.inside, label="region")
+    known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, "label": "obstacle", **style}
     grey = VERDICT_COLOURS[Verdict.UNKNOWN]
-    unknown = {"fill": False, "edgecolor": grey, "linestyle": "--"}
+    unknown = {"fill": False, "edgecolor": grey, "linestyle": "--", "label": "pose not known"}
     poses = scene.poses if time is None else scene.poses_at(time)
     is_known = ~np.isnan(poses[:, 0])
     poses[~is_known] = scene.poses[~is_known]
@@ -110,6 +114,8 @@ def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any
     for some, look in ((is_known, known), (~is_known, unknown)):
         if some.any():
             _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
+    for name, (x, y, _) in zip(scene.ids.tolist() if ids else (), poses, strict=ids):
+        axes.annotate(str(name), (x, y), ha="center", va="center", fontsize="small", zorder=6)
 
 
 def draw_result(
@@ -159,11 +165,13 @@ def draw_path(
     axes: Axes,
     path: GivenPath | ArrayLike,
     shape: Shape | None = None,
-    result: PathResult | None = None,
+    result: PathResult | PathsResult | None = None,
     footprints: int = 9,
+    *,
+    ends: bool = False,
     **style: Any,
 ) -> None:
-    """Draw the way of the base frame along a path, and the shape at equal distances on it.
+    """Draw the line of the base frame along a path, and the shape at equal distances on it.
 
     Parameters
     ----------
@@ -173,82 +181,94 @@ def draw_path(
         The path, or several, as a `Path`; or poses [m, m, rad], as for `Scene.check_path`.
     shape : Shape, optional
         The shape to draw on the path.
-    result : PathResult, optional
-        Result of `Scene.check_path` for this path. The part that is certainly free is drawn as
-        FREE, and the rest as UNKNOWN, dotted. At the end of the free part, the shape and a cross
-        have the colour of the verdict. Only for a single path.
+    result : PathResult or PathsResult, optional
+        Result of `Scene.check_path` for this path, or for these. The part that is certainly free
+        is drawn as FREE, and the rest as UNKNOWN, dotted. At the end of the free part, the shape
+        and a cross have the colour of the verdict.
     footprints : int
         Number of poses at which the shape is drawn, >= 1.
+    ends : bool
+        Whether to mark the start by a circle and the goal by a square, with labels for
+        ``axes.legend()``.
     **style
         Passed to the lines.
 
     Raises
     ------
     InputError
-        INVALID_INPUT: there are several paths and a result. The errors of `Path.straight`.
+        ARRAY_MISMATCH: the number of paths is not that of the result. The errors of
+        `Path.straight`.
     """
     is_path = isinstance(path, GivenPath)
-    way = path if isinstance(path, GivenPath) else GivenPath.straight(path)
-    if way.shape:
+    given = path if isinstance(path, GivenPath) else GivenPath.straight(path)
+    outlined = None if shape is None else _Outlines(shape)
+    if not given.shape:
+        # A result of one path has the fields of PathResult.
+        free = None if result is None else _free_length(given, result, is_path)  # type: ignore[arg-type]
+        said = None if result is None else result.verdict
+        _draw_path(axes, given, outlined, free, said, footprints, style)
+    elif result is not None and np.shape(getattr(result, "verdicts", 0)) != given.shape:
+        rule = f"must be that of these paths, of shape {given.shape}"
+        raise InputError(Status.ARRAY_MISMATCH, "result", None, rule)
+    for k in range(given.shape[0] if given.shape else 0):
+        one, free, said = given[k], None, None
         if result is not None:
-            rule = "must be None for several paths: draw each with its own result"
-            raise InputError(Status.INVALID_INPUT, "result", None, rule)
-        for k in range(way.shape[0]):
-            draw_path(axes, way[k], shape, None, footprints, **style)
-        return
-    length = float(way.length)
-    free = length if result is None else _free_length(way, result, is_path)
-    drawn = {"color": VEHICLE} if result is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
+            free = float(one.length) * result.last_valid_fractions[k]  # type: ignore[union-attr]
+            said = Verdict(result.verdicts[k])  # type: ignore[union-attr]
+        _draw_path(axes, one, outlined, free, said, footprints, style)
+    if ends:
+        paths = [given[k] for k in range(given.shape[0])] if given.shape else [given]
+        poses = np.array([one.at((0.0, float(one.length))) for one in paths])
+        for k, name, marker in ((0, "start", "o"), (1, "goal", "s")):
+            x, y, _ = poses[:, k].T
+            axes.plot(x, y, marker, label=name, color=VEHICLE, zorder=5)
+
+
+def _draw_path(
+    axes: Axes,
+    path: GivenPath,
+    outlined: _Outlines | None,
+    free: float | None,
+    verdict: Verdict | None,
+    footprints: int,
+    style: dict[str, Any],
+) -> None:
+    """Draw one path, which is certainly free up to a distance [m]."""
+    length = float(path.length)
+    drawn = {"color": VEHICLE} if free is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
+    end = length if free is None else min(free, length)
     rest = {"color": VERDICT_COLOURS[Verdict.UNKNOWN], "linestyle": ":"}
-    for begin, end, look in ((0.0, free, drawn), (free, length, rest)):
-        if end > begin:
-            line = way.at(np.linspace(begin, end, PATH_POINTS))
+    for begin, stop, look in ((0.0, end, drawn), (end, length, rest)):
+        if stop > begin:
+            line = path.at(np.linspace(begin, stop, PATH_POINTS))
             axes.plot(line[:, 0], line[:, 1], **{"linewidth": 1.6, "zorder": 3, **look, **style})
-    drawing = None if shape is None else _Outlines(shape)
     distances = np.linspace(0.0, length, max(footprints, 1))
-    for some, look in ((distances <= free, drawn), (distances > free, rest)):
-        if drawing is not None and some.any():
-            poses = way.at(distances[some])
-            _draw(axes, [drawing] * len(poses), poses, {"fill": False, **look})
-    if result is not None and not result.is_free:
-        pose = way.at(free)
-        if drawing is not None:
-            _draw(axes, [drawing], [pose], _look(result.verdict))
-        colour = VERDICT_COLOURS[result.verdict]
-        axes.plot(*pose[:2], color=colour, marker="X", markersize=9.0, zorder=5)
+    for some, look in ((distances <= end, drawn), (distances > end, rest)):
+        if outlined is not None and some.any():
+            poses = path.at(distances[some])
+            _draw(axes, [outlined] * len(poses), poses, {"fill": False, **look})
+    if verdict is not None and verdict != Verdict.FREE:
+        pose = path.at(end)
+        if outlined is not None:
+            _draw(axes, [outlined], [pose], _look(verdict))
+        axes.plot(*pose[:2], color=VERDICT_COLOURS[verdict], marker="X", markersize=9.0, zorder=5)
 
 
-def _free_length(way: GivenPath, result: PathResult, is_path: bool) -> float:
+def _free_length(path: GivenPath, result: PathResult, is_path: bool) -> float:
     """Return the length of a path that is certainly free [m]."""
-    length = float(way.length)
+    length = float(path.length)
     if result.is_free or is_path:
-        return min(length, length * result.last_valid_fraction)
-    steps = np.hypot(*np.diff(way.poses[:, :2], axis=0).T)
+        return length * result.last_valid_fraction
+    steps = np.hypot(*np.diff(path.poses[:, :2], axis=0).T)
     k = result.first_invalid_segment
-    return min(
-        length, float(steps[:k].sum() + steps[k : k + 1].sum() * result.last_valid_fraction)
-    )
+    return float(steps[:k].sum() + steps[k : k + 1].sum() * result.last_valid_fraction)
 
 
 def draw_region(axes: Axes, region: Region, **style: Any) -> PathPatch:
     """Draw a region with its boundary. `style` is passed to the patch."""
     style = {"facecolor": VEHICLE_AREA, "edgecolor": VEHICLE, "zorder": 0.5, **style}
-    following: dict[tuple[float, float], list[tuple[float, float]]] = {}
-    for ax, ay, bx, by in region.boundary.tolist():
-        following.setdefault((ax, ay), []).append((bx, by))
-    rings = []
-    while following:
-        # A boundary leaves each point as often as it arrives, so each walk ends where it began.
-        ring = [next(iter(following))]
-        while len(ring) == 1 or ring[-1] != ring[0]:
-            ways = following[ring[-1]]
-            ring.append(ways.pop())
-            if not ways:
-                del following[ring[-2]]
-        rings.append(np.array(ring))
-    patch = PathPatch(
-        Path.make_compound_path(*(Path(ring, closed=True) for ring in rings)), **style
-    )
+    closed = [Path(ring, closed=True) for ring in rings(region.boundary)]
+    patch = PathPatch(Path.make_compound_path(*closed), **style)
     axes.add_patch(patch)
     axes.autoscale_view()
     return patch

@@ -22,6 +22,7 @@ __all__ = [
     "outline",
     "place",
     "rgb",
+    "rings",
 ]
 
 # Colours of Okabe and Ito, which colour-blind people can distinguish too.
@@ -91,3 +92,21 @@ def outline(points: ArrayLike, radius: float = 0.0, step: float = ARC_STEP) -> N
         t = np.concatenate([[angle], grid[grid > angle], [angle + swept]])
         arcs.append(corner + radius * np.column_stack([np.cos(t), np.sin(t)]))
     return np.concatenate(arcs)
+
+
+def rings(segments: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the closed lines (m, 2) [m] of the segments (n, 4) of a boundary."""
+    following: dict[tuple[float, float], list[tuple[float, float]]] = {}
+    for ax, ay, bx, by in segments.tolist():
+        following.setdefault((ax, ay), []).append((bx, by))
+    closed = []
+    while following:
+        # A boundary leaves each point as often as it arrives, so each walk ends where it began.
+        ring = [next(iter(following))]
+        while len(ring) == 1 or ring[-1] != ring[0]:
+            ends = following[ring[-1]]
+            ring.append(ends.pop())
+            if not ends:
+                del following[ring[-2]]
+        closed.append(np.array(ring))
+    return closed

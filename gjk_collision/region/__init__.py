@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from ..arguments import as_floats, as_list, as_number, located_in
 from ..errors import InputError
+from ..formats import svg
+from ..formats.figures import VEHICLE, VEHICLE_AREA, rings
 from ..verdict import Status
 from .snapping import snapped
 from .union import boundary_of
@@ -250,6 +252,13 @@ class Region:
         """Return the numbers of outlines and holes, and the bounds."""
         bounds = ", ".join(f"{value:.6g}" for value in self.bounds)
         return f"<Region: {len(self._outlines)} outlines, {len(self._holes)} holes, in ({bounds})>"
+
+    def _repr_svg_(self) -> str | None:
+        """Return a picture for notebooks; None for more than 20 000 vertices."""
+        return svg.picture([self._layer()], repr(self))
+
+    def _layer(self) -> svg.Layer:
+        return svg.Layer(rings(self.boundary), VEHICLE, VEHICLE_AREA)
 
 
 def _moved(

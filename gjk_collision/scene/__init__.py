@@ -28,6 +28,8 @@ from ..arguments import (
 )
 from ..certificate import FreeCertificate, certified
 from ..errors import InputError
+from ..formats import svg
+from ..formats.figures import OBSTACLE, OBSTACLE_AREA, place
 from ..geometry import ConcavePolicy, PoseLike, Shape, cores
 from ..path import Path
 from ..region import Region
@@ -374,6 +376,18 @@ class Scene:
     def __repr__(self) -> str:
         """Return the number of obstacles and of their convex parts."""
         return f"Scene({len(self)} obstacles, {self._core.parts} parts)"
+
+    def _repr_svg_(self) -> str | None:
+        """Return a picture of the obstacles and the region for notebooks.
+
+        None for more than 20 000 vertices, and for an empty scene.
+        """
+        if self._core.parts > svg.MOST_DRAWN:
+            return None
+        pairs = zip(self.shapes, self.poses, strict=True)
+        placed = [place(ring, pose) for shape, pose in pairs for ring in shape._rings()]
+        layers = [] if self._region is None else [self._region._layer()]
+        return svg.picture([*layers, svg.Layer(placed, OBSTACLE, OBSTACLE_AREA)], repr(self))
 
     def __len__(self) -> int:
         """Return the number of obstacles."""

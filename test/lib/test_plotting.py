@@ -78,6 +78,11 @@ def draw(how, *arguments, **options):
     return axes
 
 
+def patches_of(axes):
+    """Return the patches that are drawn, without those of the legend."""
+    return [patch for patch in axes.patches if len(patch.get_path().vertices)]
+
+
 def labels_of(axes):
     return [text.get_text() for text in axes.legend().get_texts()]
 
@@ -121,9 +126,12 @@ def test_what_has_no_area_is_drawn():
 def test_a_scene_is_drawn_at_a_time():
     scene = Scene([CAR, CAR], [(0, 0, 0), (0, 9, 0)], velocities=[(1, 0, 0), (np.nan,) * 3])
     axes = draw(draw_scene, scene)
-    assert [patch.get_linestyle() for patch in axes.patches] == ["solid", "solid"]
-    axes = draw(draw_scene, scene, time=2.0)
-    body, rim, unknown = axes.patches
+    assert [patch.get_linestyle() for patch in patches_of(axes)] == ["solid", "solid"]
+    axes = draw(draw_scene, scene, time=2.0, ids=True)
+    body, rim, unknown = patches_of(axes)
+    assert labels_of(axes) == ["obstacle", "pose not known"]
+    assert [text.get_text() for text in axes.texts] == ["0", "1"]
+    assert [text.xy for text in axes.texts] == [(2.0, 0.0), (0.0, 9.0)]
     assert body.get_path().get_extents().x1 == pytest.approx(4.0)
     assert rim.get_path().get_extents().y1 == pytest.approx(1.0)
     assert unknown.get_linestyle() == "--" and not unknown.get_fill()
@@ -145,7 +153,8 @@ def test_the_region_of_a_scene_is_drawn():
     road = Region([[(-9, -3), (9, -3), (9, 3), (-9, 3)]])
     axes = draw(draw_scene, Scene([CAR], inside=road))
     assert axes.patches[0].get_path().get_extents().bounds == (-9, -3, 18, 6)
-    assert len(axes.patches) == 3
+    assert len(patches_of(axes)) == 3
+    assert labels_of(axes) == ["region", "obstacle"]
 
 
 def test_obstacles_are_those_of_the_scene():
@@ -226,10 +235,18 @@ def test_curves_and_several_paths():
     np.testing.assert_allclose(distance, 2.0)
     assert len(rings_of(axes.patches[0])) == 4
     several = Path.arcs(np.zeros((1, 3)), [[[c, 5.0]] for c in (-0.1, 0.0, 0.1)])
-    axes = draw(draw_path, several)
-    assert len(axes.lines) == 3
-    with pytest.raises(InputError, match="several paths"):
+    axes = draw(draw_path, several, ends=True)
+    *lines, start, goal = axes.lines
+    assert len(lines) == 3 and labels_of(axes) == ["start", "goal"]
+    np.testing.assert_array_equal(start.get_xydata(), np.zeros((3, 2)))
+    np.testing.assert_array_equal(goal.get_xydata(), [line.get_xydata()[-1] for line in lines])
+    with pytest.raises(InputError, match=r"result: must be that of these paths, of shape \(3,\)"):
         draw_path(axes, several, CAR, PathResult())
+    wall = Scene([Shape.box(0.2, 0.2)], [(6.0, 2.0, 0.0)])  # beside the path to the left
+    axes = draw(draw_path, several, CAR, wall.check_path(CAR, several))
+    colours = [to_hex(line.get_color()) for line in axes.lines]
+    assert colours.count(VERDICT_COLOURS[Verdict.COLLISION]) == 1
+    assert colours.count(VERDICT_COLOURS[Verdict.FREE]) == 3
     draw_path(axes, [(1.0, 2.0, 0.0)], CAR)  # one pose
 
 

@@ -5,6 +5,7 @@
 The oracles are shapely, rational arithmetic and closed forms.
 """
 
+import re
 from fractions import Fraction
 from math import acos, nextafter, pi, sqrt
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 import shapely
 from shapely import affinity
 
-from gjk_collision import InputError, Shape, Status, collide
+from gjk_collision import InputError, Path, Region, Scene, Shape, Status, collide
 
 SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 WEDGE = [(0.0, 0.0), (4.0, 0.0), (1.0, 1.0), (0.0, 4.0)]
@@ -347,7 +348,7 @@ def test_from_geo_keeps_holes() -> None:
 
 
 @pytest.mark.parametrize(
-    "shape",
+    "given",
     [
         Shape.box(4.5, 1.8),
         Shape.concave(star(100), radius=0.1),
@@ -357,18 +358,26 @@ def test_from_geo_keeps_holes() -> None:
         Shape.capsule((0.0, 0.0), (0.0, 1e-9), 1e-12),
         Shape.circle(1e15, (1e15, -1e15)),
         Shape.polygon([(0.0, 0.0), (2.0, 0.0), (2.0, 0.0), (2.0, 1.0)], 0.2),
+        Scene([Shape.circle(1.0), Shape.box(1.0, 2.0)], [(0, 0, 0), (5, 3, 1)]),
+        Scene([Shape.circle(1.0)], inside=Region([[(-9, -3), (9, -3), (9, 3), (-9, 3)]])),
+        Region([[(0, 0), (9, 0), (0, 9)]], [[(1, 1), (2, 1), (1, 2)]]),
+        Path.straight([(0, 0, 0), (4, 4, 1)]),
+        Path.arcs((0, 0, 0), [[(0.2, 5.0)], [(-0.2, 5.0)]]),
     ],
 )
-def test_pictures_are_valid_and_inside_their_frame(shape: Shape) -> None:
-    picture = shape._repr_svg_()
+def test_pictures_are_valid_and_inside_their_frame(given: Any) -> None:
+    picture = given._repr_svg_()
     assert picture is not None and "nan" not in picture and "inf" not in picture
     root = ElementTree.fromstring(picture)
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     assert 100 <= width <= 300 and 50 <= height <= 300
-    path = root.findall("{http://www.w3.org/2000/svg}path")[0].attrib["d"]
-    numbers = np.array(path.replace("M", "").replace("L", " ").replace("Z", "").split(), float)
-    assert (numbers >= 0.0).all() and (numbers <= max(width, height)).all()
+    for path in root.findall("{http://www.w3.org/2000/svg}path"):
+        if "fill" in path.attrib:  # else it is the cross
+            words = re.sub("[MLZ]", " ", path.attrib["d"]).split()
+            numbers = np.array(words, float)
+            assert (numbers >= 0.0).all() and (numbers <= max(width, height)).all()
 
 
 def test_a_huge_shape_has_no_picture() -> None:
     assert Shape.compound([Shape.box(1.0, 1.0)] * 5001)._repr_svg_() is None
+    assert Scene([Shape.box(1.0, 1.0)] * 5001)._repr_svg_() is Scene([])._repr_svg_() is None
