@@ -73,13 +73,19 @@ def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
     assert outcomes(tmp_path / "out") == expected
 
 
-def write_drives(folder: Path) -> list[str]:
-    """Write six drives of a minute, long enough to be interrupted in."""
-    names = [f"drive{i}" for i in range(6)]
-    for i, name in enumerate(names):
+@pytest.fixture(scope="module")
+def drives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six drives, so that four are left when the first of two processes has ended one."""
+    folder = tmp_path_factory.mktemp("drives")
+    for i in range(6):
         cars = [thing(CAR, 20.0 + i, 0.0)]
-        drive(folder / name, lambda road, t, cars=cars: road.obstacles(t, cars), 60.0)
-    return names
+        drive(folder / f"drive{i}", lambda road, t, cars=cars: road.obstacles(t, cars), 20.0)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def drives_alone(drives: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return replayed(drives, tmp_path_factory.mktemp("drives_alone"))
 
 
 def command(bags: Path, out: Path, *options: str) -> list[Any]:
@@ -87,14 +93,14 @@ def command(bags: Path, out: Path, *options: str) -> list[Any]:
     return [*program, "--no-page", "--quiet", *options]
 
 
-def wait_for_a_report(process: subprocess.Popen[Any], out: Path, count: int) -> None:
+def wait_for_a_report(process: subprocess.Popen[Any], out: Path) -> None:
     """Wait until the first report of several has come: the others are at work."""
     deadline = time.monotonic() + 200.0
     while not list(out.glob("*/summary.json")):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.01)
-    assert len(list(out.glob("*/summary.json"))) < count, "too late to lose anything"
+    assert len(list(out.glob("*/summary.json"))) < 6, "too late to lose anything"
 
 
 def results(out: Path) -> dict[str, bytes]:
@@ -106,6 +112,10 @@ def outcomes(out: Path) -> dict[str, str]:
     return {each["name"]: each["outcome"] for each in merged["replays"]}
 
 
+def names_of(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def workers_of(process: subprocess.Popen[Any]) -> list[int]:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [
@@ -115,29 +125,26 @@ def workers_of(process: subprocess.Popen[Any]) -> list[int]:
 
 
 @needs_proc
-def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
-    names = write_drives(tmp_path / "bags")
-    expected = replayed(tmp_path / "bags", tmp_path / "alone")
-    out = tmp_path / "out"
-    process = subprocess.Popen(command(tmp_path / "bags", out, "--jobs", "2"))
-    wait_for_a_report(process, out, len(names))
+def test_a_killed_process_loses_no_result(
+    drives: Path, drives_alone: dict[str, bytes], tmp_path: Path
+) -> None:
+    process = subprocess.Popen(command(drives, tmp_path, "--jobs", "2"))
+    wait_for_a_report(process, tmp_path)
     os.kill(workers_of(process)[0], signal.SIGKILL)
     assert process.wait(200.0) == 0
-    assert results(out) == expected
+    assert results(tmp_path) == drives_alone
 
 
-def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
+def interrupted(drives: Path, out: Path, *, stuck: bool) -> list[str]:
     """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
 
     Return the outcome of each bag with the number of its files.
     """
-    names = write_drives(tmp_path / "bags")
-    out = tmp_path / "out"
     process = subprocess.Popen(
-        command(tmp_path / "bags", out, "--jobs", "2"),
+        command(drives, out, "--jobs", "2"),
         start_new_session=True, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    wait_for_a_report(process, out, len(names))
+    wait_for_a_report(process, out)
     for worker in workers_of(process) if stuck else ():
         os.kill(worker, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
@@ -150,22 +157,24 @@ def interrupted(tmp_path: Path, *, stuck: bool) -> list[str]:
     assert process.returncode == 130
     assert "Traceback" not in said
     found = outcomes(out)
-    assert list(found) == names
+    assert list(found) == names_of(drives)
     assert json.loads((out / "summary.json").read_text())["outcome"] == "interrupted"
-    return [f"{found[name]} {len(list((out / name).glob('*')))}" for name in names]
+    return [f"{found[name]} {len(list((out / name).glob('*')))}" for name in found]
 
 
 @needs_proc
-def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
-    found = interrupted(tmp_path, stuck=False)
+def test_interrupt_ends_all_processes_with_reports_of_the_part_before(
+    drives: Path, tmp_path: Path
+) -> None:
+    found = interrupted(drives, tmp_path, stuck=False)
     assert "not judged 4" in found
     assert "interrupted 4" in found, "the bags at work leave the part before"
     assert "interrupted 0" in found, "the others are not replayed"
 
 
 @needs_proc
-def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
-    assert "interrupted 0" in interrupted(tmp_path, stuck=True)
+def test_second_interrupt_ends_at_once(drives: Path, tmp_path: Path) -> None:
+    assert "interrupted 0" in interrupted(drives, tmp_path, stuck=True)
 
 
 # ---- Dask
@@ -224,17 +233,17 @@ def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_p
 
 
 @needs_dask
-def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
+def test_a_lost_worker_loses_no_result(
+    drives: Path, drives_alone: dict[str, bytes], tmp_path: Path
+) -> None:
     """One of two workers is killed with results held and work in hand."""
-    names = write_drives(tmp_path / "bags")
-    expected = replayed(tmp_path / "bags", tmp_path / "alone")
     with cluster(tmp_path, 2) as (address, workers, _):
         out = tmp_path / "out"
-        process = subprocess.Popen(command(tmp_path / "bags", out, "--scheduler", address))
-        wait_for_a_report(process, out, len(names))
+        process = subprocess.Popen(command(drives, out, "--scheduler", address))
+        wait_for_a_report(process, out)
         os.killpg(workers[0].pid, signal.SIGKILL)
         assert process.wait(200.0) == 0
-    assert results(out) == expected
+    assert results(out) == drives_alone
 
 
 @needs_dask
@@ -254,7 +263,10 @@ def test_scheduler_without_workers_is_said(
 
 @needs_dask
 def test_all_workers_lost_in_a_run_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    drives: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """The results so far are kept; the other bags are broken, and the command ends.
 
@@ -262,7 +274,6 @@ def test_all_workers_lost_in_a_run_is_said(
     waited for this result forever. The clock of the command stands until then, and is 30 s later
     at each look from then on: that a worker is slow is never taken for its loss.
     """
-    names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
     now, step = 100.0, 0.0
 
@@ -288,14 +299,14 @@ def test_all_workers_lost_in_a_run_is_said(
 
         monkeypatch.setattr(many, "_write", write_and_kill)
         options = ["--scheduler", address, "--out", str(out), "--no-page", "--quiet"]
-        code = main(["replay", str(tmp_path / "bags"), *options])
+        code = main(["replay", str(drives), *options])
     said = capfd.readouterr()
     assert code == 3
     assert f"the scheduler at {address} has no worker; waiting up to 60 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
     found = outcomes(out)
-    assert list(found) == names
+    assert list(found) == names_of(drives)
     assert sorted(found.values()) == [*["broken"] * 5, "not judged"]
 
 
@@ -339,21 +350,20 @@ def test_workers_are_gone_from_the_first_look_without_them(
 
 
 @needs_dask
-def test_killed_scheduler_is_said(tmp_path: Path) -> None:
-    names = write_drives(tmp_path / "bags")
+def test_killed_scheduler_is_said(drives: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with cluster(tmp_path, 1) as (address, _, scheduler):
         process = subprocess.Popen(
-            command(tmp_path / "bags", out, "--scheduler", address),
+            command(drives, out, "--scheduler", address),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        wait_for_a_report(process, out, len(names))
+        wait_for_a_report(process, out)
         os.killpg(scheduler.pid, signal.SIGKILL)
         said, errors = process.communicate(timeout=200.0)
     assert process.returncode == 3
     assert f"not replayed: the scheduler at {address} was lost" in said
     assert "Traceback" not in errors
-    assert list(outcomes(out)) == names
+    assert list(outcomes(out)) == names_of(drives)
 
 
 @needs_dask
