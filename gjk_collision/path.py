@@ -209,8 +209,8 @@ class Path:
     @property
     def length(self) -> float | NDArray[np.float64]:
         """Length of each path [m], shape `shape`. A turn in place has no length."""
-        sums = np.array([_sum(steps) for steps in self._lengths()])
-        return sums.reshape(self._leading)[()]
+        total: float | NDArray[np.float64] = self._until()[:, -1].reshape(self._leading)[()]
+        return total
 
     @property
     def poses(self) -> NDArray[np.float64]:
@@ -221,9 +221,20 @@ class Path:
         Raises
         ------
         InputError
-            INVALID_INPUT: there are several paths; select one of them.
+            INVALID_INPUT: there are several paths; select one of them, or use `starts` or `ends`.
         """
-        return self._only("poses")._ends()
+        only: NDArray[np.float64] = self._only("poses")._knots()[0]
+        return only.copy()
+
+    @property
+    def starts(self) -> NDArray[np.float64]:
+        """First pose of each path, shape (..., 3): x [m], y [m], yaw [rad]; (...) is `shape`."""
+        return self._knots()[:, 0].reshape(*self._leading, 3).copy()
+
+    @property
+    def ends(self) -> NDArray[np.float64]:
+        """Last pose of each path, shape (..., 3): x [m], y [m], yaw [rad]; (...) is `shape`."""
+        return self._knots()[:, -1].reshape(*self._leading, 3).copy()
 
     @property
     def segments(self) -> NDArray[np.float64]:
@@ -288,56 +299,98 @@ class Path:
 
     def _repr_svg_(self) -> str | None:
         """Return a picture for notebooks; None for more than 20 000 points."""
-        ways = [self[k] for k in range(self._leading[0])] if self._leading else [self]
-        if len(ways) * _DRAWN > svg.MOST_DRAWN:
+        if len(self._poses) * _DRAWN > svg.MOST_DRAWN:
             return None
-        lines = [way.at(np.linspace(0.0, float(way.length), _DRAWN))[:, :2] for way in ways]
-        return svg.picture([svg.Layer(lines, VEHICLE)], repr(self))
+        length = np.asarray(self.length)[..., None]
+        lines = self.at(length * np.linspace(0.0, 1.0, _DRAWN)).reshape(-1, _DRAWN, 3)
+        return svg.picture([svg.Layer(list(lines[..., :2]), VEHICLE)], repr(self))
 
     def at(self, distances: ArrayLike) -> NDArray[np.float64]:
-        """Return poses on one path, for example to draw it.
+        """Return poses on each path, for example to draw it.
 
         Parameters
         ----------
-        distances : array_like, shape (...)
-            Distances driven from the start [m], from 0 to `length`.
+        distances : array_like
+            Distances driven from the start [m], from 0 to `length`. For one path, any shape (...);
+            for several, shape (m,), or `shape` and m.
 
         Returns
         -------
         ndarray, shape (..., 3)
-            x [m], y [m], yaw [rad].
+            x [m], y [m], yaw [rad]. For several paths, `shape`, m and 3.
 
         Raises
         ------
         InputError
             NON_FINITE. COORD_RANGE: a distance is negative or greater than `length`.
-            INVALID_INPUT: there are several paths.
+            ARRAY_MISMATCH.
         """
-        only = self._only("at")
         given = as_floats(distances, "distances")
-        steps = only._lengths()[0]
-        until = np.cumsum(steps)
-        end = _sum(steps)
-        outside = ~((given >= 0.0) & (given <= end))
+        whole = (*self._leading, *given.shape[-1:]) if self._leading else given.shape
+        if self._leading and given.shape not in (whole, whole[-1:]):
+            rule = f"must have shape (m,) or {self._leading} and m (got {given.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "distances", None, rule)
+        knots, until = self._knots(), self._until()
+        rows = np.broadcast_to(given, whole).reshape(len(knots), -1)
+        end = until[:, -1:]
+        outside = ~((rows >= 0.0) & (rows <= end))
         if outside.any():
-            i = int(np.argmax(outside.ravel()))
-            value = given.flat[i]
+            i = int(np.argmax(outside))
+            value = rows.flat[i]
             status = Status.COORD_RANGE if np.isfinite(value) else Status.NON_FINITE
-            rule = f"must lie in [0, {end}] (got {value})"
+            rule = f"must lie in [0, {end[i // rows.shape[1], 0]}] (got {value})"
+            i %= given.size
             raise located(InputError(status, "distances", i, rule), distances=given.shape)
-        ends = only._ends()
-        if not len(steps):  # one pose
-            return np.broadcast_to(ends[0], (*given.shape, 3)).copy()
-        on = np.minimum(np.searchsorted(until, given), len(steps) - 1)
-        since = np.maximum(given - (until[on] - steps[on]), 0.0)
-        if only._arcs is not None:
-            curvature, length = only._arcs[on, 0], only._arcs[on, 1]
-            return _on_arc(ends[on], curvature, np.copysign(since, length))
-        share = np.divide(since, steps[on], out=np.ones_like(since), where=steps[on] > 0.0)
-        change = ends[on + 1] - ends[on]
-        change[..., 2] = shorter_turn(change[..., 2])
-        placed: NDArray[np.float64] = ends[on] + share[..., None] * change
-        return placed
+        if until.shape[1] == 1:  # one pose
+            return np.repeat(knots, rows.shape[1], axis=1).reshape(*whole, 3)
+        passed = (until[:, None, 1:-1] < rows[:, :, None]).sum(axis=2)
+        on = np.arange(len(knots))[:, None], passed
+        since = rows - until[on]
+        if self._arcs is not None:
+            curvature, length = np.moveaxis(self._padded()[on], -1, 0)
+            placed = _on_arc(knots[on], curvature, np.copysign(since, length))
+        else:
+            steps = np.diff(until, axis=1)[on]
+            share = np.divide(since, steps, out=np.ones_like(since), where=steps > 0.0)
+            change = np.diff(knots, axis=1)[on]
+            change[..., 2] = shorter_turn(change[..., 2])
+            placed = knots[on] + share[..., None] * change
+        return placed.reshape(*whole, 3)
+
+    def moved(self, poses: ArrayLike) -> Path:
+        """Return these paths as seen from other poses, for example motion primitives from states.
+
+        Parameters
+        ----------
+        poses : array_like, shape (..., 3)
+            Poses [m, m, rad] of the frame in which the paths are given.
+
+        Returns
+        -------
+        Path
+            Its shape is (...) followed by `shape`: P primitives from S states, of shape (S, 3),
+            are paths of shape (S, P).
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        frames = _checked_poses(poses, "poses")
+        leading = (*frames.shape[:-1], *self._leading)
+        each = frames.reshape(-1, *[1] * (self._poses.ndim - 1), 3)
+        x, y, c, s = self._poses[..., 0], self._poses[..., 1], np.cos(each), np.sin(each)
+        placed = each + self._poses
+        placed[..., 0] = each[..., 0] + (c[..., 2] * x - s[..., 2] * y)
+        placed[..., 1] = each[..., 1] + (s[..., 2] * x + c[..., 2] * y)
+        count, starts = len(each), placed.reshape(-1, *self._poses.shape[1:])
+        with located_in(poses=frames.shape[:-1]):
+            _core.check_poses(starts.reshape(-1, 3), "poses")
+        if self._arcs is None:
+            return self._of(starts, (), None, leading)
+        return self._of(
+            starts, np.tile(np.diff(self._first), count), np.tile(self._arcs, (count, 1)), leading
+        )
 
     def _check(
         self,
@@ -406,11 +459,38 @@ class Path:
             return list(np.hypot(*np.moveaxis(np.diff(self._poses[..., :2], axis=1), -1, 0)))
         return np.split(np.abs(self._arcs[:, 1]), self._first[1:-1].astype(int))
 
-    def _ends(self) -> NDArray[np.float64]:
-        ends = [self._poses[0]] if self._arcs is not None else list(self._poses[0])
-        for curvature, length in self._arcs if self._arcs is not None else ():
-            ends.append(_on_arc(ends[-1], curvature, length))
-        return np.array(ends)
+    def _padded(self) -> NDArray[np.float64]:
+        """Return the arcs (K, m, 2) of paths of arcs, filled up with arcs of length 0."""
+        assert self._arcs is not None
+        counts = np.diff(self._first).astype(int)
+        if (counts == counts[0]).all():
+            return self._arcs.reshape(len(counts), -1, 2)
+        padded = np.zeros((len(counts), counts.max(initial=0), 2))
+        padded[np.arange(padded.shape[1]) < counts[:, None]] = self._arcs
+        return padded
+
+    def _knots(self) -> NDArray[np.float64]:
+        """Return the poses (K, m + 1, 3) at the start and at the end of each segment.
+
+        Paths with fewer segments end with segments of length 0.
+        """
+        if self._arcs is None:
+            return self._poses
+        knots = [self._poses]
+        arcs = self._padded()
+        for k in range(arcs.shape[1]):
+            knots.append(_on_arc(knots[-1], arcs[:, k, 0], arcs[:, k, 1]))
+        return np.stack(knots, axis=1)
+
+    def _until(self) -> NDArray[np.float64]:
+        """Return the lengths (K, m + 1) of all paths up to each of these poses [m]."""
+        if self._arcs is None:
+            x, y = np.moveaxis(np.diff(self._poses[..., :2], axis=1), -1, 0)
+            steps = np.hypot(x, y)
+        else:
+            steps = np.abs(self._padded()[..., 1])
+        sums: NDArray[np.float64] = np.cumsum(np.insert(steps, 0, 0.0, axis=1), axis=1)
+        return sums
 
 
 def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -463,14 +543,11 @@ def _on_arc(
     turn = curvature * length
     mean = start[..., 2] + 0.5 * turn
     chord = length * np.sinc(turn / _TWO_PI)  # numpy's sinc(x) is sin(pi x) / (pi x)
-    return np.stack(
-        [
-            start[..., 0] + chord * np.cos(mean),
-            start[..., 1] + chord * np.sin(mean),
-            start[..., 2] + turn,
-        ],
-        axis=-1,
-    )
+    end = np.empty((*np.shape(mean), 3))
+    end[..., 0] = start[..., 0] + chord * np.cos(mean)
+    end[..., 1] = start[..., 1] + chord * np.sin(mean)
+    end[..., 2] = start[..., 2] + turn
+    return end
 
 
 def _checked_poses(poses: ArrayLike, argument: str) -> NDArray[np.float64]:
