@@ -140,6 +140,9 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "server")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
+    add("--replies-may-differ", action="store_true",
+        help="do not fail if a recorded reply FREE has another verdict now (COLLISION that is now "
+        "FREE always fails)")
     add("--from", type=float, default=0.0, dest="first", metavar="T",
         help=f"judge only stamps at or after T, {help_of_time}")
     add("--to", type=float, default=inf, dest="last", metavar="T",
@@ -265,7 +268,9 @@ def _cases_to_replay(
                 options.span.check(case.name, bag.seconds)
     for case in (each for some in each_cases for each in some):
         case.topics.update(topics)
-    return each_cases
+    if not given.replies_may_differ:
+        return each_cases
+    return [[replace(case, replies_may_differ=True) for case in some] for some in each_cases]
 
 
 def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:

@@ -28,7 +28,9 @@ __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
 # Default of `Case.tolerance` [m].
 TOLERANCE = 1e-6
 
-_KEYS = ("name", "bag", "topics", "parameters", "faults", "expect", "tolerance")
+_KEYS = (
+    "name", "bag", "topics", "parameters", "faults", "expect", "tolerance", "replies_may_differ"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Case:
         Expected results.
     tolerance : float
         Maximum difference between a distance and that of the golden result [m].
+    replies_may_differ : bool
+        Whether a recorded reply FREE may have another verdict now.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Case:
     faults: tuple[FaultSpec, ...] = ()
     expect: tuple[Window | Reaction | Share, ...] = ()
     tolerance: float = TOLERANCE
+    replies_may_differ: bool = False
 
 
 def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Case]:
@@ -171,6 +176,7 @@ def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
         tuple(FaultSpec.parse(*each) for each in fields.items("faults")),
         tuple(parse(fields.get("expect"), place.at("expect"))),
         fields.number("tolerance", TOLERANCE, 0.0),
+        fields.flag("replies_may_differ"),
     )
 
 

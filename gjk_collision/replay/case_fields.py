@@ -124,6 +124,13 @@ class Fields:
             raise self.error(name, f"must be a whole number{rule}")
         return value
 
+    def flag(self, name: str) -> bool:
+        """Return a field that is true or false; false: it is not given."""
+        value = self._given.get(name, False)
+        if not isinstance(value, bool):
+            raise self.error(name, "must be true or false")
+        return value
+
     def text(self, name: str) -> str:
         """Return a required text that is not empty."""
         value = self.get(name)

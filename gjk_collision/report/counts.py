@@ -72,6 +72,8 @@ class Counts:
         Number of recorded requests that were answered again.
     free_without_success : int
         Number of answers that are FREE without SUCCESS. It must be 0.
+    replies_changed : dict
+        Recorded verdict and new verdict, if they differ -> number of replies and first time [s].
     """
 
     stamps: int = 0
@@ -83,8 +85,7 @@ class Counts:
     changes: int = 0
     request_verdicts: Counter[Verdict] = field(default_factory=Counter)
     replies_compared: int = 0
-    replies_changed: int = 0
-    replies_lost: list[float] = field(default_factory=list)
+    replies_changed: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     closest: Row | None = None
     closest_time: float = nan
     oldest_footprint: float = nan
@@ -115,10 +116,9 @@ class Counts:
         self.request_verdicts[row.verdict] += 1
         if row.recorded:
             self.replies_compared += 1
-            self.replies_changed += row.recorded != row.verdict.name
-            lost = row.recorded == Verdict.COLLISION.name and row.verdict is Verdict.FREE
-            if lost and len(self.replies_lost) < 10:
-                self.replies_lost.append(t)
+            if row.recorded != row.verdict.name:
+                changed = row.recorded, row.verdict.name
+                self.replies_changed.setdefault(changed, [0, t])[0] += 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return all counts and extreme values as plain data."""
@@ -143,7 +143,10 @@ class Counts:
                 "count": self.requests,
                 "verdicts": {each.name: self.request_verdicts[each] for each in Verdict},
                 "replies_compared": self.replies_compared,
-                "replies_changed": self.replies_changed,
+                "replies_changed": {
+                    f"{old} to {new}": {"count": count, "first": round(t, 6)}
+                    for (old, new), (count, t) in sorted(self.replies_changed.items())
+                },
             },
         }
 

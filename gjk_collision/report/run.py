@@ -307,10 +307,14 @@ class _Job:
             self._fail(
                 Outcome.FAILED, f"FREE without SUCCESS at {counts.free_without_success} stamps"
             )
-        if counts.replies_lost:
-            first = counts.replies_lost[0]
-            text = f"a recorded COLLISION is FREE in the replay, first at {first:.3f} s"
-            self._fail(Outcome.FAILED, f"replies: {text}", first)
+        for (old, new), (count, first) in sorted(counts.replies_changed.items()):
+            text = f"{count:.0f} replies {old} -> {new}, first at {first:.3f} s"
+            if (old, new) == ("COLLISION", "FREE") or (
+                old == "FREE" and not self._case.replies_may_differ
+            ):
+                self._fail(Outcome.FAILED, text, first)
+            else:
+                self._notes.append(text)
         for error in self._about.get("errors", []):
             self._fail(Outcome.FAILED, f"an answer could not be computed: {error}")
         case, unreadable = self._case, self._about.get("unreadable", 0)

@@ -55,6 +55,8 @@ def junit(results: Sequence[Result]) -> str:
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
         if outcome_text([result]) == NOT_JUDGED:
             ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
+        if notes := result.summary.get("notes"):
+            ET.SubElement(suite[0], "system-out").text = _printable("\n".join(notes))
         for check in checks:
             complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
             untested = "" if complete else "not tested: the replay is not complete"

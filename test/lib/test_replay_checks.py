@@ -455,14 +455,57 @@ def test_requests_are_answered_again(
     assert requests[0].recorded == recorded.name
     summary, counts = result.summary, result.summary["requests"]
     assert (counts["count"], counts["replies_compared"]) == (4, 1)
-    assert counts["replies_changed"] == (recorded is not Verdict.COLLISION)
+    is_lost = recorded is Verdict.FREE
+    changed = {"FREE to COLLISION": {"count": 1, "first": 0.52}} if is_lost else {}
+    assert counts["replies_changed"] == changed
     assert summary["requests_without_content"] == 1
     assert summary["notes"] == [
         "1 requests were recorded without their content: not answered again",
         "1 requests were recorded by a client, not by the server: not answered again",
         "3 requests have no recorded reply: not compared",
     ]
-    assert result.outcome is Outcome.PASSED
+    failures = ["1 replies FREE -> COLLISION, first at 0.520 s"] if is_lost else []
+    assert (result.outcome, result.failures) == (Outcome(is_lost), failures)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "parameters", "kind", "is_failure"),
+    [
+        (Verdict.FREE, {}, "FREE -> COLLISION", True),
+        (Verdict.FREE, {"check_frame": "nowhere"}, "FREE -> UNKNOWN", True),
+        (Verdict.UNKNOWN, {}, "UNKNOWN -> COLLISION", False),
+        (Verdict.MARGIN, {}, "MARGIN -> COLLISION", False),
+    ],
+)
+def test_replies_that_differ_are_reported_by_kind(
+    recorded: Verdict,
+    parameters: dict[str, Any],
+    kind: str,
+    is_failure: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the terminal, the summary, JUnit and the page. An option lets FREE differ."""
+    with_requests(tmp_path / "bag", recorded)
+    scenario = tmp_path / "drive.yaml"
+    given = {"bag": "bag", "parameters": parameters}
+    scenario.write_text(json.dumps(given))
+    (tmp_path / "may.yaml").write_text(json.dumps({**given, "replies_may_differ": True}))
+    text = f"1 replies {kind}, first at 0.520 s"
+    for words, fails in (
+        ([str(scenario)], is_failure),
+        ([str(scenario), "--replies-may-differ"], False),
+        ([str(tmp_path / "may.yaml")], False),
+    ):
+        assert main(["replay", *words, "--out", str(tmp_path / "out")]) == fails
+        folder = tmp_path / "out" / Path(words[0]).stem
+        assert f"{'' if fails else 'note: '}{text}" in capsys.readouterr().out
+        tag = "failure" if fails else "system-out"
+        [told] = ET.parse(folder / "junit.xml").iter(tag)
+        assert text in (told.text or "").splitlines()
+        assert text in (folder / "summary.md").read_text()
+        page = (folder / "index.html").read_text()
+        assert text.replace(">", "&gt;") in page
 
 
 def test_an_answer_depends_on_the_recording_only(
@@ -588,7 +631,7 @@ def test_reply_that_has_become_free_fails(x: float, tmp_path: Path) -> None:
         assert result.outcome is Outcome.PASSED, "the small footprint is inside the car still"
     else:
         assert result.outcome is Outcome.FAILED
-        assert "a recorded COLLISION is FREE in the replay" in result.failures[0]
+        assert result.failures == ["1 replies COLLISION -> FREE, first at 0.520 s"]
 
 
 # ---- scenes
