@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,11 +75,16 @@ class FreeCertificate(Record):
         rows = list(map(tuple, self.pairs.tolist()))
         if sorted(rows) != list(_pairs(len(own), others)):
             return False
+        values = self.pose, self.obstacle_poses, self.required, self.directions, self.bounds
+        count, size = len(others), len(rows)
+        sizes = [(3,), (count, 3), (count,), (size, 2), (size,)]
+        if [each.shape for each in values] != sizes or self.ids.shape != (size,):
+            return False
+        if not all(np.isfinite(each).all() for each in values):
+            return False
         at = Placement(self.pose.tolist())
         places = [Placement(pose) for pose in self.obstacle_poses.tolist()]
         for (i, k, j), direction, bound in zip(rows, self.directions, self.bounds, strict=True):
-            if not (isfinite(bound) and np.isfinite(direction).all()):
-                return False
             gap = distance_along(direction.tolist(), own[i], at, others[k][j], places[k])
             if gap is None or not Fraction(self.required[k]) < Fraction(bound) <= gap:
                 return False

@@ -157,6 +157,15 @@ def test_margins_pickle_and_regions() -> None:
     found = scene.certify(car, (2.0, 0.0, 0.0), 0.25)
     assert isinstance(found, FreeCertificate)
     assert pickle.loads(pickle.dumps(found)).verify()
+    for wrong in (
+        {"required": np.array([np.nan])},
+        {"required": np.array([0.5, 0.5])},
+        {"pose": np.array([2.0, 0.0])},
+        {"pose": np.array([np.inf, 0.0, 0.0])},
+        {"obstacle_poses": np.zeros((0, 3))},
+        {"ids": np.array([1, 2])},
+    ):
+        assert not replace(found, **wrong).verify()
     assert scene.certify(car, (2.3, 0.0, 0.0), 0.25) is None
     assert Scene([]).certify(car, (0.0, 0.0, 0.0)).verify()
     region = Scene([], inside=Region([[(-9, -9), (9, -9), (9, 9), (-9, 9)]]))
