@@ -13,23 +13,35 @@ import pytest
 from consumers import USES_KERNEL, Consumer, needs_cmake, run, without_ros
 
 ROOT = Path(__file__).parents[2]
-pytestmark = needs_cmake
+pytestmark = [needs_cmake, pytest.mark.timeout(900)]  # they compile the kernel
 
 VERSION = ET.parse(ROOT / "package.xml").findtext("version") or ""
 MAJOR, MINOR, PATCH = map(int, VERSION.split("."))
 FIND = "find_package(gjk_collision {} REQUIRED)\nadd_executable(main main.cpp)\n"
 LINK = "target_link_libraries(main PRIVATE gjk_collision::gjk)\n"
+# One program with the compiled kernel, the other with the headers alone.
+BOTH = f"""
+target_link_libraries(main PRIVATE gjk_collision::kernel)
+add_executable(headers main.cpp)
+{LINK.replace("main", "headers")}"""
 KERNEL = ROOT / "src_cpp/include"
+# One instruction set, and less optimisation, take less time to compile.
+FAST = (
+    "-DCMAKE_BUILD_TYPE=Debug",
+    "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+    "-DCMAKE_CXX_FLAGS=-DGJK_SCALAR_ONLY",
+)
 INCLUDE = f"-I{KERNEL}"
 MULTIPLIES = "double f(double a, double b, double c) { return a * b - c; }\nint main() {}\n"
 
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the kernel alone."""
+    """Compile and install the kernel alone."""
     folder = tmp_path_factory.mktemp("kernel")
     for command in (
-        ("cmake", "-S", ROOT / "src_cpp", "-B", folder / "build"),
+        ("cmake", "-S", ROOT / "src_cpp", "-B", folder / "build", *FAST),
+        ("cmake", "--build", folder / "build"),
         ("cmake", "--install", folder / "build", "--prefix", folder / "prefix"),
     ):
         done = run(*command, env=without_ros())
@@ -38,9 +50,23 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_kernel_is_found_in_its_own_installation(prefix: Path, tmp_path: Path) -> None:
-    consumer = Consumer(tmp_path / "c", FIND.format(f"{MAJOR}.{MINOR}") + LINK, main=USES_KERNEL)
+    consumer = Consumer(tmp_path / "c", FIND.format(f"{MAJOR}.{MINOR}") + BOTH, main=USES_KERNEL)
     consumer.make(f"-DCMAKE_PREFIX_PATH={prefix}", env=without_ros())
     assert run(consumer.build / "main").returncode == 0
+    assert run(consumer.build / "headers").returncode == 0
+
+
+def test_the_kernel_is_a_subdirectory(prefix: Path, tmp_path: Path) -> None:
+    """It is compiled only if a target links it, and installs nothing if that is not wanted."""
+    add = f"add_subdirectory({ROOT}/src_cpp gjk)\nadd_executable(main main.cpp)\n"
+    link = LINK.replace("::gjk", "::kernel")
+    consumer = Consumer(tmp_path / "c", "set(GJK_INSTALL OFF)\n" + add + link, main=USES_KERNEL)
+    object_file = prefix.parent / "build/CMakeFiles/gjk_kernel.dir/kernel/kernel.cpp.o"
+    consumer.make(f"-DGJK_KERNEL_OBJECT={object_file}", env=without_ros())
+    assert run(consumer.build / "main").returncode == 0
+    assert "-DGJK_COMPILED" in consumer.compile_command("main")
+    installed = run("cmake", "--install", consumer.build, "--prefix", tmp_path / "installed")
+    assert installed.returncode == 0 and not (tmp_path / "installed").exists()
 
 
 @pytest.mark.parametrize("wrong", ["99", f"{MAJOR}.{MINOR + 1}", f"{MAJOR}.{MINOR}.{PATCH + 1}"])
