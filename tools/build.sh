@@ -18,7 +18,7 @@ cpp_test() (
 )
 
 # What both builds of the package are made from.
-PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,cmake,include,bindings,ros})
+PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,cmake,include,kernel,bindings,ros})
 
 # ---- the library, without ROS
 
@@ -72,7 +72,7 @@ colcon_build() {
         colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$ws/build" --install-base "$ws/install" \
         --event-handlers console_direct+ "$@" \
         --cmake-args -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$python" \
-        "-DGJK_PYTHON_MODULE=$module"
+        "-DGJK_PYTHON_MODULE=$module" "-DGJK_KERNEL_OBJECT=${module:+$ws/module/kernel.o}"
     [[ -n $module ]] || module_keep "$python" "$key" "$ws/install"
 }
 

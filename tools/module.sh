@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# The compiled module _core, kept in .dev/module/ so that each Python builds it once: the wheel, pip and every colcon
-# workspace compile it from the same sources with the same flags (src_cpp/CMakeLists.txt holds them all). The key names
-# everything that the module is made from; a kept module with another key is not used. The name of the file names
-# Python's ABI, so another Python does not load it.
+# The compiled module _core and its kernel, kept in .dev/module/ so that each Python builds them once: the wheel, pip and
+# every colcon workspace compile them from the same sources with the same flags (src_cpp/CMakeLists.txt holds them all).
+# The key names everything that they are made from; what is kept with another key is not used. The name of the module's
+# file names Python's ABI, so another Python does not load it.
 
 # module_key PYTHON: print the key of the module that this Python's builds make now.
 module_key() {
     {
-        hash_of src_cpp/{CMakeLists.txt,include,bindings}
+        hash_of src_cpp/{CMakeLists.txt,include,kernel,bindings}
         "$1" -VV
         "$1" -c 'import sys, sysconfig; print(sys.base_prefix, sysconfig.get_config_var("EXT_SUFFIX"))'
         pybind11_hash "$1"
@@ -39,7 +39,7 @@ module_take() {
     rm -rf "$2"
     [[ -f $kept/key && $(<"$kept/key") == "$(module_key "$1")" ]] || return 0
     mkdir -p "$2"
-    cp "$kept"/_core.*.so "$2/"
+    cp "$kept"/* "$2/"
     echo "$2"/_core.*.so
 }
 
@@ -66,6 +66,7 @@ module_keep() {
     mkdir -p "$kept"
     # Other packages have modules of this name, too.
     find "$3" -path '*/gjk_collision/_core.*.so' -exec cp --dereference {} "$kept/" \;
+    find "$3" -path '*/gjk_kernel.dir/*.o' -exec cp {} "$kept/kernel.o" \; # colcon installs it, too
     # Last, so that an interrupted copy has no key. An installation without a module is an error.
     compgen -G "$kept/_core.*.so" >/dev/null && printf '%s' "$2" >"$kept/key"
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "gjk/narrow/separation.hpp"
 #include "pieces.hpp"
 
 namespace gjk::bindings {

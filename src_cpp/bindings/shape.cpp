@@ -11,34 +11,18 @@
 namespace gjk::bindings {
 namespace {
 
-// The vertices of an (n, 2) array. Refuses vertices that are not finite or out of range.
-std::vector<Vec2> checked_points(const Doubles& xy, const char* name) {
-  refuse(per_vertex(check_coordinates(view(xy), name)));
-  return points(view(xy));
-}
-
 Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char* name,
               const std::vector<Doubles>& holes = {}) {
-  const std::vector<Vec2> ring = checked_points(xy, name);
   std::vector<std::vector<Vec2>> rings;
-  for (const Doubles& hole : holes) {
-    const std::string of_hole = "holes[" + std::to_string(rings.size()) + "]";
-    rings.push_back(checked_points(hole, of_hole.c_str()));
-  }
-  checked_radius(radius, "radius");
-  std::vector<std::vector<Vec2>> parts;
-  refuse(outline_parts(ring, policy, name, parts, rings));
+  for (const Doubles& hole : holes) rings.push_back(points(view(hole)));
   Shape shape;
-  for (const std::vector<Vec2>& part : parts) shape.add_part(part, radius);
+  refuse(make_polygon(points(view(xy)), shape, radius, policy, rings, name));
   return shape;
 }
 
 Shape hull(const Doubles& xy, double radius, const char* name) {
-  const std::vector<Vec2> given = checked_points(xy, name);
-  checked_radius(radius, "radius");
-  if (given.empty()) refuse(Status::too_few_points, name, -1, "must hold at least 1 point");
   Shape shape;
-  shape.add_part(convex_hull(given), radius);
+  refuse(make_hull(points(view(xy)), shape, radius, name));
   return shape;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The iterations of GJK, and the step of the cascade that decides.
+#include "gjk/narrow/trace.hpp"
+
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
@@ -51,12 +53,6 @@ const char* name_of(detail::Step step) {
   }
 }
 
-// Keeps the step that began last.
-struct Last {
-  detail::Step* step;
-  void operator()(detail::Step begun) const noexcept { *step = begun; }
-};
-
 // The verdict of collide() on two parts for a margin, the name of the step that decided it, and
 // the distance above which a lower bound decides without these steps.
 py::tuple deciding_step(const Shape& a, const Shape& b, const PoseArgument& pose_a,
@@ -66,10 +62,9 @@ py::tuple deciding_step(const Shape& a, const Shape& b, const PoseArgument& pose
   const Transform at_p = Transform::from_pose(checked_pose(pose_a, "pose_a"));
   const Transform at_q = Transform::from_pose(checked_pose(pose_b, "pose_b"));
   Rooms rooms{Room(p.size), Room(q.size)};
-  detail::Step step = detail::Step::none;
-  const Verdict verdict = detail::collide_in_steps(p, at_p, q, at_q, rooms, margin, Last{&step});
+  const Deciding found = deciding_step(p, at_p, q, at_q, rooms, margin);
   const double certain = free_above(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
-  return py::make_tuple(static_cast<int>(verdict), name_of(step), certain);
+  return py::make_tuple(static_cast<int>(found.verdict), name_of(found.step), certain);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # find_package(gjk_collision [COMPONENTS kernel|interfaces|client|mirror...])
-#   kernel      gjk_collision::gjk: the headers gjk/*.hpp, with the compile flags that they need
+#   kernel      gjk_collision::kernel: the headers gjk/*.hpp and the compiled library
+#               gjk_collision::gjk: the headers alone. Both with the compile flags that they need
 #   interfaces  gjk_collision_TARGETS: the messages and services
 #   client      gjk_collision::client: gjk_collision/client.hpp, a client of the server. Needs rclcpp
 #   mirror      gjk_collision::mirror: gjk_collision/mirror.hpp, a mirror of the server. Needs rclcpp
@@ -43,7 +44,7 @@ if(gjk_collision_interfaces_FOUND AND "${_gjk_wanted}" MATCHES "client|mirror")
       target_compile_features(gjk_collision::client INTERFACE cxx_std_20)
       target_link_libraries(gjk_collision::client INTERFACE rclcpp::rclcpp ${gjk_collision_TARGETS})
       add_library(gjk_collision::mirror INTERFACE IMPORTED)
-      target_link_libraries(gjk_collision::mirror INTERFACE gjk_collision::client gjk_collision::gjk)
+      target_link_libraries(gjk_collision::mirror INTERFACE gjk_collision::client gjk_collision::kernel)
     endif()
     set(gjk_collision_client_FOUND TRUE)
     set(gjk_collision_mirror_FOUND TRUE)

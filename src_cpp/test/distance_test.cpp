@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "gjk/narrow/features.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/hull.hpp"
 #include "pairs.hpp"

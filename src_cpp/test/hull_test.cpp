@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/narrow/hulls.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/convex.hpp"
+#include "gjk/shape/points.hpp"
 #include "isas.hpp"
 
 namespace gjk::hull_test {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "gjk/gjk.hpp"
+#include "gjk/narrow/axes.hpp"
+#include "gjk/narrow/view.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gjk/narrow/hulls.hpp"
 #include "gjk/shape/convex.hpp"
+#include "gjk/shape/points.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "random.hpp"
 

@@ -37,7 +37,8 @@ KINDS = {
     "python": "executed, all blocks of a page one after the other; printed text is compared",
     "bash": "parsed by bash; the commands and options of this package and of ros2 must exist",
     "yaml": "read as a parameter file, as a scenario, or as YAML",
-    "cpp": "compiled, if it needs no ROS",
+    "cpp": "compiled and run by test_packaging.py, if it needs no ROS",
+    "cmake": "not tested: the consumers of test_packaging.py have these lines",
     "ini": "parsed",
     "xml": "parsed",
     "text": "not tested: output or a drawing, which no program reads",
@@ -372,22 +373,3 @@ def test_ini_and_xml_are_parsed(block: Block) -> None:
         ElementTree.fromstring(block.text)
     else:
         configparser.RawConfigParser(strict=False).read_string(block.text)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if any(each.kind == "cpp" for each in BLOCKS[page])],
-    ids=lambda page: page.name,
-)
-def test_cpp_is_compiled(page: Path, tmp_path: Path) -> None:
-    """The blocks of a page are one program. Blocks that need rclcpp are marked."""
-    chosen = [each.text for each in BLOCKS[page] if each.kind == "cpp" and not each.not_run]
-    include = re.compile(r"^#include .*$", re.MULTILINE)
-    includes = "\n".join(include.findall("".join(chosen)))
-    bodies = "".join(f"{{\n{include.sub('', text)}}}\n" for text in chosen)
-    source = tmp_path / "page.cpp"
-    source.write_text(f"{includes}\nint main() {{\n{bodies}}}\n")
-    flags = ["-std=c++20", "-ffp-contract=off", "-DGJK_FP_CONTRACT_OFF", "-fsyntax-only"]
-    command = [os.environ.get("CXX", "c++"), *flags, f"-I{ROOT}/src_cpp/include", source]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ pytestmark = needs_cmake
 
 PREFIX = Path(gjk_collision.__file__).parents[4]
 FIND = "find_package(gjk_collision {} REQUIRED)\nadd_executable(main main.cpp)\n"
-KERNEL = "target_link_libraries(main PRIVATE gjk_collision::gjk)\n"
+KERNEL = "target_link_libraries(main PRIVATE gjk_collision::kernel)\n"
 INTERFACES = "target_link_libraries(main PRIVATE ${gjk_collision_TARGETS})\n"
 USES_INTERFACES = """
 #include <gjk_collision/srv/collide.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic that the certificates assume: IEEE 754 binary64, evaluated as written. Flags that
-// change it are refused.
+// change it are refused. And where the queries are compiled.
 #pragma once
 
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
@@ -21,4 +21,13 @@ gjk_collision::gjk. Otherwise the last bits of bounds depend on the compiler's f
 #if __FLT_EVAL_METHOD__ == 2 || __FLT_EVAL_METHOD__ < 0
 #error \
     "gjk: double is evaluated with more precision than it has. On 32-bit x86, compile with -msse2 -mfpmath=sse"
+#endif
+
+// A header declares its queries first. The code behind them, and the includes that it needs, are
+// between #ifdef GJK_KERNEL and #endif. Users of the compiled library (the CMake target
+// gjk_collision::kernel) see only the declarations; GJK_COMPILED is defined for them.
+#ifndef GJK_COMPILED
+#define GJK_KERNEL inline
+#elif defined(GJK_KERNEL_SOURCE)  // a source of the library, which has a copy of each
+#define GJK_KERNEL [[gnu::used]] inline
 #endif

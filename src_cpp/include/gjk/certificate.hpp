@@ -15,10 +15,10 @@
 #include <limits>
 
 #include "gjk/broad/exhausted.hpp"
+#include "gjk/narrow/edge_tests.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/steps.hpp"
-#include "gjk/narrow/view.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"

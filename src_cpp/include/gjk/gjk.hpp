@@ -8,7 +8,6 @@
 #include "gjk/motion/prediction.hpp"
 #include "gjk/motion/reeds_shepp.hpp"
 #include "gjk/narrow/batch.hpp"
-#include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/gradient.hpp"
 #include "gjk/scene/nearest_free.hpp"
@@ -19,3 +18,10 @@
 #include "gjk/shape/area.hpp"
 #include "gjk/shape/grid.hpp"
 #include "gjk/shape/hull.hpp"
+#include "gjk/shape/make.hpp"
+#include "gjk/shapes.hpp"
+#include "gjk/text.hpp"
+
+#ifdef GJK_KERNEL
+#include "gjk/narrow/trace.hpp"  // for teaching; takes long to compile
+#endif

@@ -7,11 +7,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <system_error>
-#include <thread>
-#include <vector>
+
+#include "gjk/arithmetic.hpp"
+#include "gjk/callback.hpp"
 
 namespace gjk {
+
+// Calls run() on this thread and on threads - 1 others, or fewer if the system does not provide
+// them.
+void run_on_threads(std::size_t threads, const Callback<void>& run);
+
+// Calls both functions, at the same time if `parallel` and if the system provides a thread.
+void in_parallel(const Callback<void>& first, const Callback<void>& second, bool parallel);
 
 // Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has its own worker,
 // from make_worker(), and takes the lowest remaining chunk. The system may provide fewer threads.
@@ -28,17 +35,29 @@ void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
     }
   };
   const std::size_t chunks = (count + chunk - 1) / chunk;
+  run_on_threads(std::min<std::size_t>(threads, chunks), run);
+}
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace gjk {
+
+GJK_KERNEL void run_on_threads(std::size_t threads, const Callback<void>& run) {
   std::vector<std::jthread> others;
   try {
-    while (others.size() + 1 < std::min<std::size_t>(threads, chunks)) others.emplace_back(run);
+    while (others.size() + 1 < threads) others.emplace_back(run);
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer threads do the work
   }
   run();
 }
 
-// Calls both functions, at the same time if `parallel` and if the system provides a thread.
-template <class First, class Second>
-void in_parallel(const First& first, const Second& second, bool parallel) {
+GJK_KERNEL void in_parallel(const Callback<void>& first, const Callback<void>& second,
+                            bool parallel) {
   std::jthread other;
   try {
     if (parallel) other = std::jthread(first);
@@ -49,3 +68,4 @@ void in_parallel(const First& first, const Second& second, bool parallel) {
 }
 
 }  // namespace gjk
+#endif

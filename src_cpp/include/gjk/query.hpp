@@ -14,6 +14,63 @@
 #pragma once
 
 #include "gjk/certificate.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/shape/points.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Level 1: FREE or COLLISION of two shapes, radii included. They collide if their distance is at
+// most `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
+// kMaxCoordinate).
+//
+// For exact shapes this is the answer of rational arithmetic on the given doubles, the same on
+// every machine. For shapes placed by rounded arithmetic, the verdict is COLLISION if the gap is
+// smaller than the bound on the rounding error.
+Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept;
+
+// The same for points. The convex hull is not computed for a pair that the boxes or the extremes
+// decide, nor for points that are the vertices of a convex outline, counter-clockwise.
+Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexcept;
+
+// Memory for two shapes at poses.
+struct Rooms {
+  Room p;
+  Room q;
+};
+
+// The same for two shapes at poses. All their vertices are placed only if the box test and the
+// overlap test do not decide.
+Verdict collide(const Convex& p, const Transform& at_p, const Convex& q, const Transform& at_q,
+                Rooms& rooms, double margin = 0.0) noexcept;
+
+// A distance (m). If a lower bound on the distance of the shapes exceeds it, collide() certainly
+// answers FREE and need not be called. Otherwise collide() must be called, so that all queries give
+// the same verdict.
+inline double free_above(const Convex& p, const Convex& q, double margin) noexcept {
+  return undecided_margin(margin) + undecided(p) + undecided(q);
+}
+
+// FREE, MARGIN (0 < distance <= margin) or COLLISION.
+Verdict classify(const Convex& p, const Convex& q, double margin) noexcept;
+
+// Level 3: signed distance, its lower bound, witness points, direction and nearest features.
+Closest closest(const Convex& p, const Convex& q) noexcept;
+
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 if they overlap.
+// NaN for input outside the domain.
+Bounds distance(const Convex& p, const Convex& q) noexcept;
+
+// The same for points.
+Bounds distance(const Hull& a, const Hull& b) noexcept;
+
+// Level 3 for points. The features are indices of the points.
+Closest closest(const Hull& a, const Hull& b) noexcept;
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
 #include "gjk/narrow/axes.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
@@ -24,9 +81,6 @@
 #include "gjk/narrow/separation.hpp"
 #include "gjk/narrow/steps.hpp"
 #include "gjk/narrow/view.hpp"
-#include "gjk/shape/convex.hpp"
-#include "gjk/shape/placing.hpp"
-#include "gjk/verdict.hpp"
 
 namespace gjk {
 
@@ -96,20 +150,11 @@ Bounds distance_if_apart(const View& p, const View& q, const Quadrilateral& w) n
 
 }  // namespace detail
 
-// Level 1: FREE or COLLISION of two shapes, radii included. They collide if their distance is at
-// most `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
-// kMaxCoordinate).
-//
-// For exact shapes this is the answer of rational arithmetic on the given doubles, the same on
-// every machine. For shapes placed by rounded arithmetic, the verdict is COLLISION if the gap is
-// smaller than the bound on the rounding error.
-inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
+GJK_KERNEL Verdict collide(const Convex& p, const Convex& q, double margin) noexcept {
   return detail::collide_in_steps(p, q, margin);
 }
 
-// The same for points. The convex hull is not computed for a pair that the boxes or the extremes
-// decide, nor for points that are the vertices of a convex outline, counter-clockwise.
-inline Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexcept {
+GJK_KERNEL Verdict collide(const Hull& a, const Hull& b, double margin) noexcept {
   using namespace detail;
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   const double reach = a.radius + b.radius + margin;
@@ -157,12 +202,6 @@ inline Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexce
                   [margin](const Convex& p, const Convex& q) { return collide(p, q, margin); });
 }
 
-// Memory for two shapes at poses.
-struct Rooms {
-  Room p;
-  Room q;
-};
-
 namespace detail {
 
 template <class Begin = Unreported>
@@ -183,29 +222,18 @@ template <class Begin = Unreported>
 
 }  // namespace detail
 
-// The same for two shapes at poses. All their vertices are placed only if the box test and the
-// overlap test do not decide.
-inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
-                       const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
+GJK_KERNEL Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
+                           const Transform& at_q, Rooms& rooms, double margin) noexcept {
   return detail::collide_in_steps(p, at_p, q, at_q, rooms, margin);
 }
 
-// FREE, MARGIN (0 < distance <= margin) or COLLISION.
-inline Verdict classify(const Convex& p, const Convex& q, double margin) noexcept {
+GJK_KERNEL Verdict classify(const Convex& p, const Convex& q, double margin) noexcept {
   const Verdict grown = collide(p, q, margin);
   if (grown != Verdict::collision || margin == 0.0) return grown;
   return collide(p, q) == Verdict::collision ? Verdict::collision : Verdict::margin;
 }
 
-// A distance (m). If a lower bound on the distance of the shapes exceeds it, collide() certainly
-// answers FREE and need not be called. Otherwise collide() must be called, so that all queries give
-// the same verdict.
-inline double free_above(const Convex& p, const Convex& q, double margin) noexcept {
-  return undecided_margin(margin) + undecided(p) + undecided(q);
-}
-
-// Level 3: signed distance, its lower bound, witness points, direction and nearest features.
-inline Closest closest(const Convex& p, const Convex& q) noexcept {
+GJK_KERNEL Closest closest(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_closest();
   const Quadrilateral w = inscribed(p, q);
@@ -219,9 +247,7 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
   return closest_by_search(p, q, w, apart);
 }
 
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 if they overlap.
-// NaN for input outside the domain.
-inline Bounds distance(const Convex& p, const Convex& q) noexcept {
+GJK_KERNEL Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_bounds();
   const Quadrilateral w = inscribed(p, q);
@@ -234,8 +260,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   return distance_by_search(p, q, w, apart);
 }
 
-// The same for points.
-inline Bounds distance(const Hull& a, const Hull& b) noexcept {
+GJK_KERNEL Bounds distance(const Hull& a, const Hull& b) noexcept {
   using namespace detail;
   bool is_decided = false;
   Bounds bounds;
@@ -285,8 +310,7 @@ inline Bounds distance(const Hull& a, const Hull& b) noexcept {
   return on_hulls(a, b, [](const Convex& p, const Convex& q) { return distance(p, q); });
 }
 
-// Level 3 for points. The features are indices of the points.
-inline Closest closest(const Hull& a, const Hull& b) noexcept {
+GJK_KERNEL Closest closest(const Hull& a, const Hull& b) noexcept {
   using namespace detail;
   return on_hulls(a, b, [&](const Convex& p, const Convex& q) {
     Closest result = closest(p, q);
@@ -302,3 +326,4 @@ inline Closest closest(const Hull& a, const Hull& b) noexcept {
 }
 
 }  // namespace gjk
+#endif

@@ -8,15 +8,12 @@
 // time up to which the bound holds. So no contact is skipped, however thin or fast the shapes are.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <limits>
 
 #include "gjk/certificate.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/query.hpp"
 #include "gjk/shape/convex.hpp"
-#include "gjk/shape/placing.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -168,6 +165,62 @@ struct Underway {
   }
 };
 
+}  // namespace detail
+
+// The queries below allocate only for shapes with more than Room::kMost vertices.
+
+// The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
+// Conservative within the tolerance: a hit may be reported if they pass at a distance of up to
+// margin + tolerance, and its time is not later than the true one.
+Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
+                      const CastOptions& options = {});
+
+// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
+// bisection: either they stay farther apart than the middle of the possible range, or they come
+// within it. If they stay farther apart than `max_distance` (m), only that is proven, in one pass.
+Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
+                          double tolerance = CastOptions{}.tolerance,
+                          double max_distance = std::numeric_limits<double>::infinity(),
+                          int max_iterations = CastOptions{}.max_iterations);
+
+// How far (m) shape a can move from its pose along `direction` before it is within the margin of b.
+// `time` and `last_valid` of the answer are distances, the latter at most `max_distance`. Without
+// rotation the advancement converges like Newton's method, so the tolerance may be tiny.
+Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                  const Convex& b, const Pose& pose_b, const CastOptions& options = {0.0, 1e-9});
+
+// The same for a point.
+Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
+                const Pose& pose_b, const CastOptions& options = {0.0, 1e-9});
+
+// The earlier of two pairs' impacts: a hit outranks UNKNOWN, UNKNOWN outranks FREE. The result is
+// certainly free only as long as both pairs are: its last_valid is the smaller one, and the time of
+// a hit is not later.
+Impact earlier(const Impact& first, const Impact& second) noexcept;
+
+// The first hit of any part of a with any part of b.
+Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b, double t0,
+                      double t1, const CastOptions& options = {});
+
+Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                  const Shape& b, const Pose& pose_b, const CastOptions& options = {0.0, 1e-9});
+
+// The smallest distance of any part of a to any part of b.
+Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                          double t0, double t1, double tolerance = CastOptions{}.tolerance);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <cmath>
+
+#include "gjk/query.hpp"
+#include "gjk/shape/placing.hpp"
+
+namespace gjk {
+
+namespace detail {
+
 // The certificate holds over [t, time].
 struct Advance {
   double time = 0.0;
@@ -293,13 +346,8 @@ inline bool is_interval(double t0, double t1) noexcept {
 
 }  // namespace detail
 
-// The queries below allocate only for shapes with more than Room::kMost vertices.
-
-// The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
-// Conservative within the tolerance: a hit may be reported if they pass at a distance of up to
-// margin + tolerance, and its time is not later than the true one.
-inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
-                             const CastOptions& options = {}) {
+GJK_KERNEL Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
+                                 const CastOptions& options) {
   Impact impact;
   const bool sound = options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
                      options.tolerance > 0.0 && detail::is_interval(t0, t1);
@@ -333,13 +381,8 @@ inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double
   return impact;
 }
 
-// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
-// bisection: either they stay farther apart than the middle of the possible range, or they come
-// within it. If they stay farther apart than `max_distance` (m), only that is proven, in one pass.
-inline Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
-                                 double tolerance = CastOptions{}.tolerance,
-                                 double max_distance = std::numeric_limits<double>::infinity(),
-                                 int max_iterations = CastOptions{}.max_iterations) {
+GJK_KERNEL Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
+                                     double tolerance, double max_distance, int max_iterations) {
   Approach found;
   if (!(tolerance > 0.0 && max_distance >= 0.0 && detail::is_interval(t0, t1))) {
     found.status = Status::invalid_input;
@@ -376,12 +419,9 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
   return found;
 }
 
-// How far (m) shape a can move from its pose along `direction` before it is within the margin of b.
-// `time` and `last_valid` of the answer are distances, the latter at most `max_distance`. Without
-// rotation the advancement converges like Newton's method, so the tolerance may be tiny.
-inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
-                         const Convex& b, const Pose& pose_b,
-                         const CastOptions& options = {0.0, 1e-9}) {
+GJK_KERNEL Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction,
+                             double max_distance, const Convex& b, const Pose& pose_b,
+                             const CastOptions& options) {
   const Vec2 along = unit(direction);
   if (std::isnan(along.x)) {
     Impact refused;
@@ -407,18 +447,14 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
   return impact;
 }
 
-// The same for a point.
-inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
-                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) {
+GJK_KERNEL Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
+                           const Pose& pose_b, const CastOptions& options) {
   const double zero = 0.0;
   return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
                     max_distance, b, pose_b, options);
 }
 
-// The earlier of two pairs' impacts: a hit outranks UNKNOWN, UNKNOWN outranks FREE. The result is
-// certainly free only as long as both pairs are: its last_valid is the smaller one, and the time of
-// a hit is not later.
-inline Impact earlier(const Impact& first, const Impact& second) noexcept {
+GJK_KERNEL Impact earlier(const Impact& first, const Impact& second) noexcept {
   const auto rank = [](const Impact& impact) noexcept {
     return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;
   };
@@ -430,6 +466,8 @@ inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   result.iterations = first.iterations + second.iterations;
   return result;
 }
+
+namespace detail {
 
 // The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` tests two parts.
 template <class Cast>
@@ -445,27 +483,28 @@ Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) {
   return impact;
 }
 
-inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
-                             double t0, double t1, const CastOptions& options = {}) {
+}  // namespace detail
+
+GJK_KERNEL Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                                 double t0, double t1, const CastOptions& options) {
   const auto cast = [&](const Convex& p, const Convex& q, double until) {
     return time_of_impact(Moving::along(p, motion_a), Moving::along(q, motion_b), t0, until,
                           options);
   };
-  return first_impact(a, b, t1, cast);
+  return detail::first_impact(a, b, t1, cast);
 }
 
-inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, double max_distance,
-                         const Shape& b, const Pose& pose_b,
-                         const CastOptions& options = {0.0, 1e-9}) {
+GJK_KERNEL Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction,
+                             double max_distance, const Shape& b, const Pose& pose_b,
+                             const CastOptions& options) {
   const auto cast = [&](const Convex& p, const Convex& q, double until) {
     return shape_cast(p, pose_a, direction, until, q, pose_b, options);
   };
-  return first_impact(a, b, max_distance, cast);
+  return detail::first_impact(a, b, max_distance, cast);
 }
 
-// The smallest distance of any part of a to any part of b.
-inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
-                                 double t0, double t1, double tolerance = CastOptions{}.tolerance) {
+GJK_KERNEL Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b,
+                                     Motion motion_b, double t0, double t1, double tolerance) {
   Approach nearest;
   for (int i = 0; i < a.parts(); ++i) {
     const Moving part_a = Moving::along(a.part(i), motion_a);
@@ -492,3 +531,4 @@ inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b
 }
 
 }  // namespace gjk
+#endif

@@ -5,14 +5,9 @@
 // mispredicted. The verdicts are those of the single queries.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
-#include "gjk/narrow/axes.hpp"
-#include "gjk/narrow/view.hpp"
-#include "gjk/query.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/verdict.hpp"
 
@@ -28,6 +23,31 @@ namespace detail {
 // Pairs per block. Each pair has one bit of a word. Twice as many shapes would not stay in the L1
 // cache.
 inline constexpr int kBlock = 32;
+
+}  // namespace detail
+
+// Level 1 for each pair: writes collide(*p, *q, margin) to verdicts[i]. `verdicts` must be at least
+// as long as `pairs`.
+void collide_pairs(std::span<const ConvexPair> pairs, double margin,
+                   std::span<Verdict> verdicts) noexcept;
+
+// Level 1 with MARGIN: writes classify(*p, *q, margin) to verdicts[i].
+void classify_pairs(std::span<const ConvexPair> pairs, double margin,
+                    std::span<Verdict> verdicts) noexcept;
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <algorithm>
+#include <cstdint>
+
+#include "gjk/narrow/axes.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/query.hpp"
+
+namespace gjk {
+
+namespace detail {
 
 // The steps of a block in one instruction set; see batch.inc.
 template <class Set>
@@ -93,10 +113,8 @@ void for_each_block(std::size_t count, const Block& block) noexcept {
 
 }  // namespace detail
 
-// Level 1 for each pair: writes collide(*p, *q, margin) to verdicts[i]. `verdicts` must be at least
-// as long as `pairs`.
-inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
-                          std::span<Verdict> verdicts) noexcept {
+GJK_KERNEL void collide_pairs(std::span<const ConvexPair> pairs, double margin,
+                              std::span<Verdict> verdicts) noexcept {
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) {
     std::fill_n(verdicts.begin(), pairs.size(), Verdict::unknown);
     return;
@@ -109,9 +127,8 @@ inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
   });
 }
 
-// Level 1 with MARGIN: writes classify(*p, *q, margin) to verdicts[i].
-inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
-                           std::span<Verdict> verdicts) noexcept {
+GJK_KERNEL void classify_pairs(std::span<const ConvexPair> pairs, double margin,
+                               std::span<Verdict> verdicts) noexcept {
   collide_pairs(pairs, margin, verdicts);
   if (margin == 0.0) return;
   detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
@@ -132,3 +149,4 @@ inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
 }
 
 }  // namespace gjk
+#endif

@@ -15,11 +15,12 @@
 #include <initializer_list>
 #include <limits>
 
-#include "gjk/narrow/view.hpp"
+#include "gjk/narrow/edge_tests.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/bits.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk::exact {

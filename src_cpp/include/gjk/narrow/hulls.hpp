@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Shapes given as points in any order, and the steps that find out about them only what a query
-// needs.
+// The steps that find out about shapes given as points only what a query needs.
 #pragma once
 
 #include <cmath>
@@ -18,31 +17,12 @@
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/hull.hpp"
 #include "gjk/shape/outline.hpp"
+#include "gjk/shape/points.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/simd/dispatch.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-// The convex hull of points, with a radius: a shape for one query.
-//
-// The points may be in any order, repeat, be collinear, or lie inside the hull. Queries are fastest
-// if they are the vertices of a convex polygon, counter-clockwise, 3 to 64 of them. A Convex is
-// faster for a shape that is queried more than once. The type does not own the coordinates.
-//
-// Every query answers UNKNOWN for no points, NaN, infinity, coordinates beyond kMaxCoordinate, and
-// a negative radius. The same holds if the points are not the vertices of a convex polygon in
-// counter-clockwise order and their hull has more than kMostHullVertices vertices. It may also hold
-// if the hull of the first k points has more, for any k above kMostHullVertices: a Shape has no
-// such limit.
-struct Hull {
-  const double* x = nullptr;  // m
-  const double* y = nullptr;  // m
-  int size = 0;
-  double radius = 0.0;  // m
-};
-
-inline constexpr int kMostHullVertices = 256;
 
 namespace detail {
 

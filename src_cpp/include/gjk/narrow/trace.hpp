@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/steps.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -33,13 +34,40 @@ struct Trace {
 
 // Number of iterations from the paper's start, for shapes in the domain. closest() needs fewer,
 // because other steps come first.
-inline int iterations_of(const Convex& p, const Convex& q) noexcept {
+int iterations_of(const Convex& p, const Convex& q) noexcept;
+
+// The verdict of collide(), and the step that decided it.
+struct Deciding {
+  Verdict verdict = Verdict::unknown;
+  detail::Step step = detail::Step::none;
+};
+Deciding deciding_step(const Convex& p, const Transform& at_p, const Convex& q,
+                       const Transform& at_q, Rooms& rooms, double margin) noexcept;
+
+// The iterations on p and q from the paper's start, and the answer of closest(p, q).
+Trace trace(const Convex& p, const Convex& q) noexcept;
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/narrow/separation.hpp"
+
+namespace gjk {
+
+GJK_KERNEL int iterations_of(const Convex& p, const Convex& q) noexcept {
   const auto ignore = [](const Simplex&, Vec2, const SimplexVertex&, double) noexcept {};
   return detail::separate(p, q, detail::first_vertices(p, q), ignore).iterations;
 }
 
-// The iterations on p and q from the paper's start, and the answer of closest(p, q).
-inline Trace trace(const Convex& p, const Convex& q) noexcept {
+GJK_KERNEL Deciding deciding_step(const Convex& p, const Transform& at_p, const Convex& q,
+                                  const Transform& at_q, Rooms& rooms, double margin) noexcept {
+  Deciding result;
+  const auto note = [&result](detail::Step begun) noexcept { result.step = begun; };
+  result.verdict = detail::collide_in_steps(p, at_p, q, at_q, rooms, margin, note);
+  return result;
+}
+
+GJK_KERNEL Trace trace(const Convex& p, const Convex& q) noexcept {
   Trace result;
   result.closest = closest(p, q);
   if (result.closest.status != Status::success) return result;
@@ -61,3 +89,4 @@ inline Trace trace(const Convex& p, const Convex& q) noexcept {
 }
 
 }  // namespace gjk
+#endif

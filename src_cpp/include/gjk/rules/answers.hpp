@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "gjk/rules/snapshot.hpp"
-#include "gjk/rules/text.hpp"
 #include "gjk/scene/scene.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "gjk/rules/snapshot.hpp"
-#include "gjk/rules/text.hpp"
 #include "gjk/shape/domain.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

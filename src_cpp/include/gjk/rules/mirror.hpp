@@ -20,9 +20,9 @@
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/received_snapshot.hpp"
 #include "gjk/rules/snapshot.hpp"
-#include "gjk/rules/text.hpp"
 #include "gjk/rules/validity.hpp"
 #include "gjk/shape/shape.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -19,13 +19,13 @@
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/snapshot.hpp"
-#include "gjk/rules/text.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/path.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -19,7 +19,6 @@
 #include "gjk/motion/prediction.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/snapshot.hpp"
-#include "gjk/rules/text.hpp"
 #include "gjk/rules/validity.hpp"
 #include "gjk/scene/obstacle_arrays.hpp"
 #include "gjk/scene/region.hpp"
@@ -27,6 +26,7 @@
 #include "gjk/shape/domain.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

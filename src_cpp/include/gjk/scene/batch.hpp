@@ -22,6 +22,7 @@
 #include "gjk/narrow/steps.hpp"
 #include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/checks.hpp"
 #include "gjk/scene/distance_groups.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/pose_groups.hpp"
@@ -35,33 +36,6 @@
 
 namespace gjk {
 
-// No part, obstacle or pair.
-inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
-enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
-
-struct CheckOptions {
-  double margin = 0.0;  // m
-  Mode mode = Mode::collide;
-  // After the first pose of a trajectory that is not FREE, its other poses stay UNKNOWN.
-  bool stop_at_first = false;
-  std::size_t trajectory = 0;  // number of poses in each trajectory; 0: all are one trajectory
-  // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
-  bool warm_start = true;
-};
-
-struct PoseResult {
-  Verdict verdict = Verdict::unknown;
-  Status status = Status::undefined;
-  double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
-  std::int64_t nearest = -1;                                      // obstacle index, -1: none
-  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
-                   std::numeric_limits<double>::quiet_NaN()};
-  Vec2 witness_obstacle = witness_ego;
-  Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
-};
-
 // What a batch knows about a pose before it is checked.
 struct Ahead {
   bool is_known = false;    // the ego is in the domain, and no part is near
@@ -72,13 +46,13 @@ struct Ahead {
 };
 
 // A check of a scene at many poses. For put(begin, end, result) see Scene::check_each().
-template <class Scene, class Put>
+template <class Scene>
 class Batch {
  public:
   // `times` (s) has one entry per pose, or is empty; `which` is empty if there is one shape.
   Batch(const Scene& scene, std::span<const Shape* const> shapes,
         std::span<const std::uint32_t> which, std::span<const Pose> poses,
-        std::span<const double> times, const CheckOptions& options, const Put& put)
+        std::span<const double> times, const CheckOptions& options, const PutResults& put)
       : scene_(scene),
         obstacles_(scene.obstacles()),
         shapes_(shapes),
@@ -537,7 +511,7 @@ class Batch {
   std::span<const Pose> poses_;
   std::span<const double> times_;
   const CheckOptions& options_;
-  const Put& put_;
+  const PutResults& put_;
   TimeGroups groups_;
   std::size_t length_;  // poses in a trajectory
   bool looks_ahead_;

@@ -18,9 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "gjk/callback.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/narrow/extremes.hpp"
-#include "gjk/parallel.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/convex.hpp"
@@ -44,6 +43,129 @@ struct Gradient {
 };
 
 inline constexpr double kSmoothWithin = 1e-6;  // m, rad, s
+
+namespace detail {
+
+struct ClosestFeatures;
+struct RelativeMotion;
+
+}  // namespace detail
+
+// Gradients for one ego shape among the obstacles of a scene. Allocates when it is made, and when
+// its memory has to grow. Not for several threads at once.
+class GradientQuery {
+ public:
+  GradientQuery(const Scene& scene, const Shape& shape, std::size_t k);
+
+  // The nearest obstacles, in the order of Scene::nearest(); results.size() is k. Entries after the
+  // last obstacle are empty. Returns SUCCESS; NUMERIC_FAILURE if the distance of an obstacle could
+  // not be computed; or INVALID_INPUT or PREDICTION_TOO_SHORT, and all entries are empty.
+  Status at(const Pose& pose, std::span<Gradient> results);
+  // The same with the obstacles at `time` (s).
+  Status at(const Pose& pose, double time, std::span<Gradient> results);
+
+ private:
+  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+  struct ObstacleMotion {
+    Vec2 origin;            // m, of the obstacle, relative to ego_.origin_
+    Vec2 velocity;          // m/s; NaN: unknown
+    double spin = 0.0;      // rad/s
+    double yaw = 0.0;       // rad
+    bool is_steady = true;  // the velocity does not change within kSmoothWithin
+  };
+
+  Status at(const Pose& pose, const Obstacles::View& view, std::span<Gradient> results);
+
+  Gradient gradient(const Scene::Ego::Seen& seen, const Obstacles::View& view, Vec2 centre,
+                    double window);
+
+  // Whether no other obstacle may come as near as this one, or be overtaken by it.
+  bool is_alone(const Scene::Ego::Seen& seen, double window) const noexcept;
+
+  // Whether all pairs of parts of the obstacle and the ego that may come as near have the same
+  // closest features, as at a vertex that two parts share.
+  bool has_one_pair(const Scene::Ego::Seen& seen, const Obstacles::View& view,
+                    const ObstacleMotion& motion, const detail::ClosestFeatures& features,
+                    double window);
+
+  detail::ClosestFeatures features_of(const Scene::Ego::Seen& seen, const Obstacles::View& view,
+                                      const ObstacleMotion& motion);
+
+  detail::RelativeMotion relative_motion(const Convex& a, const Convex& b, std::size_t k,
+                                         const Obstacles::View& view,
+                                         const ObstacleMotion& motion) const noexcept;
+
+  ObstacleMotion motion_of(std::size_t owner, const Obstacles::View& view) const noexcept {
+    ObstacleMotion motion;
+    if (!view.timed) return motion;
+    const Obstacles& obstacles = scene_->obstacles();
+    const Motion pieces = obstacles.motion(owner);
+    motion.velocity = {kNaN, kNaN};
+    motion.is_steady = false;
+    if (pieces.empty()) return motion;  // known at one time
+    const LocalTime local = obstacles.local_time(owner, view.time);
+    const double time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
+    std::size_t at = 0;
+    const Piece* const piece = piece_at(pieces, time, at);
+    if (piece == nullptr || !(piece->begin < piece->end)) return motion;
+    const Pose pose = piece->at(time, 0.0).pose;
+    motion.origin = Vec2{pose.x, pose.y} - ego_.origin_;
+    motion.velocity = piece->velocity();
+    motion.spin = piece->spin();
+    motion.yaw = pose.yaw;
+    const double wide =
+        (kSmoothWithin + local.error + 4.0 * kUnitRoundoff * std::fabs(time)) * (1.0 + 0x1p-10);
+    const auto is_same = [&](const Piece& other) noexcept {
+      return other.velocity() == motion.velocity && other.spin() == motion.spin;
+    };
+    motion.is_steady = true;
+    for (std::size_t k = at; k > 0 && pieces[k].begin >= time - wide; --k) {
+      motion.is_steady &= is_same(pieces[k - 1]);
+    }
+    for (std::size_t k = at + 1; k < pieces.size() && pieces[k].begin <= time + wide; ++k) {
+      motion.is_steady &= is_same(pieces[k]);
+    }
+    return motion;
+  }
+
+  // m. Largest distance of a point of obstacle i from its origin.
+  double reach_of(std::size_t i) const noexcept {
+    const Outlines& outlines = scene_->obstacles().outlines();
+    double reach = 0.0;
+    for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) {
+      reach = std::fmax(reach, outlines.reach(k) + outlines.part(k).radius);
+    }
+    return reach;
+  }
+
+  const Scene* scene_;
+  std::size_t k_;
+  Scene::Ego ego_;
+  double fastest_ = 0.0;  // m/s, of any point of an obstacle
+  Pose last_{kNaN, 0.0, 0.0};
+  std::size_t nearest_part_ = kNone;
+};
+
+// put(n, status, gradients): the result at pose n.
+using PutGradients = Callback<void, std::size_t, Status, std::span<const Gradient>>;
+
+// The k nearest obstacles at each pose, for any number of threads. `times` (s) has one entry per
+// pose, or is empty if the obstacles stand still. Calls put(n, status, gradients) once for each
+// pose, from any of the threads.
+void gradients(const Scene& scene, const Shape& shape, std::span<const Pose> poses,
+               std::span<const double> times, std::size_t k, const PutGradients& put,
+               unsigned threads = 1);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/query.hpp"
+
+namespace gjk {
 
 namespace detail {
 
@@ -219,232 +341,159 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
 
 }  // namespace detail
 
-// Gradients for one ego shape among the obstacles of a scene. Allocates when it is made, and when
-// its memory has to grow. Not for several threads at once.
-class GradientQuery {
- public:
-  GradientQuery(const Scene& scene, const Shape& shape, std::size_t k)
-      : scene_(&scene), k_(k), ego_(shape) {
-    const Obstacles& obstacles = scene.obstacles();
-    for (std::size_t i = 0; i < obstacles.size(); ++i) {
-      const double reach = obstacles.motion(i).empty() ? 0.0 : reach_of(i);
-      for (const Piece& piece : obstacles.motion(i)) {
-        fastest_ = std::fmax(fastest_, piece.speed(reach));
-      }
+GJK_KERNEL GradientQuery::GradientQuery(const Scene& scene, const Shape& shape, std::size_t k)
+    : scene_(&scene), k_(k), ego_(shape) {
+  const Obstacles& obstacles = scene.obstacles();
+  for (std::size_t i = 0; i < obstacles.size(); ++i) {
+    const double reach = obstacles.motion(i).empty() ? 0.0 : reach_of(i);
+    for (const Piece& piece : obstacles.motion(i)) {
+      fastest_ = std::fmax(fastest_, piece.speed(reach));
     }
   }
+}
 
-  // The nearest obstacles, in the order of Scene::nearest(); results.size() is k. Entries after the
-  // last obstacle are empty. Returns SUCCESS; NUMERIC_FAILURE if the distance of an obstacle could
-  // not be computed; or INVALID_INPUT or PREDICTION_TOO_SHORT, and all entries are empty.
-  Status at(const Pose& pose, std::span<Gradient> results) {
-    return at(pose, Obstacles::at_rest(), results);
+GJK_KERNEL Status GradientQuery::at(const Pose& pose, std::span<Gradient> results) {
+  return at(pose, Obstacles::at_rest(), results);
+}
+
+GJK_KERNEL Status GradientQuery::at(const Pose& pose, double time, std::span<Gradient> results) {
+  return at(pose, scene_->obstacles().at(time), results);
+}
+
+inline Status GradientQuery::at(const Pose& pose, const Obstacles::View& view,
+                                std::span<Gradient> results) {
+  for (Gradient& result : results) result = {};
+  // If the pose is near the previous one, the search starts at the part that was nearest there.
+  const double moved = norm({pose.x - last_.x, pose.y - last_.y});
+  const double turned = ego_.reach_ * std::fabs(pose.yaw - last_.yaw);
+  if (!(moved + turned <= ego_.reach_)) nearest_part_ = kNone;
+  last_ = pose;
+  // The distances of two pairs of parts change by at most this relative to each other.
+  const double window =
+      2.0 * kSmoothWithin * (1.5 + ego_.reach_ + (view.timed ? fastest_ : 0.0)) * (1.0 + 0x1p-10);
+  ego_.seen_.clear();
+  ego_.kept_.clear();
+  const Status status = scene_->find_nearest(
+      ego_, pose, view, k_, std::numeric_limits<double>::infinity(), window, nearest_part_);
+  nearest_part_ = kNone;
+  if (status != Status::success) return status;
+  const Vec2 centre = Vec2{pose.x, pose.y} - ego_.origin_;
+  bool is_complete = true;
+  for (std::size_t j = 0; j < ego_.kept_.size(); ++j) {
+    const Scene::Ego::Seen& seen = ego_.seen_[ego_.kept_[j]];
+    if (j == 0) nearest_part_ = seen.pair / ego_.placed_.size();
+    results[j] = gradient(seen, view, centre, window);
+    is_complete &= seen.nearest.closest.status == Status::success;
   }
-  // The same with the obstacles at `time` (s).
-  Status at(const Pose& pose, double time, std::span<Gradient> results) {
-    return at(pose, scene_->obstacles().at(time), results);
-  }
+  return is_complete ? Status::success : Status::numeric_failure;
+}
 
- private:
-  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+inline Gradient GradientQuery::gradient(const Scene::Ego::Seen& seen, const Obstacles::View& view,
+                                        Vec2 centre, double window) {
+  const Closest& closest = seen.nearest.closest;
+  Gradient result;
+  result.obstacle = seen.nearest.obstacle;
+  result.lower_bound = closest.lower_bound;
+  if (closest.status != Status::success) return result;
+  result.distance = closest.distance;
+  const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
+  const ObstacleMotion motion = motion_of(owner, view);
+  const bool leaves = ego_.leaves_ && owner == scene_->size();  // of the region
+  const detail::ClosestFeatures features =
+      leaves ? detail::ClosestFeatures{} : features_of(seen, view, motion);
+  const Vec2 n = features.are_certain ? features.normal : closest.direction;
+  const Vec2 off = features.to_end * perpendicular(n);
+  const Vec2 a = features.are_certain ? features.vertex : closest.point_a + off;
+  const Vec2 b = features.are_certain ? features.vertex : closest.point_b + off;
+  result.by_x = 0.0 - n.x;  // no negative zeros
+  result.by_y = 0.0 - n.y;
+  result.by_yaw = 0.0 - dot(n, perpendicular(a - centre));
+  result.rate = dot(n, motion.velocity + motion.spin * perpendicular(b - motion.origin)) + 0.0;
+  result.smooth = features.are_certain && motion.is_steady && is_alone(seen, window) &&
+                  has_one_pair(seen, view, motion, features, window);
+  return result;
+}
 
-  struct ObstacleMotion {
-    Vec2 origin;            // m, of the obstacle, relative to ego_.origin_
-    Vec2 velocity;          // m/s; NaN: unknown
-    double spin = 0.0;      // rad/s
-    double yaw = 0.0;       // rad
-    bool is_steady = true;  // the velocity does not change within kSmoothWithin
-  };
-
-  Status at(const Pose& pose, const Obstacles::View& view, std::span<Gradient> results) {
-    for (Gradient& result : results) result = {};
-    // If the pose is near the previous one, the search starts at the part that was nearest there.
-    const double moved = norm({pose.x - last_.x, pose.y - last_.y});
-    const double turned = ego_.reach_ * std::fabs(pose.yaw - last_.yaw);
-    if (!(moved + turned <= ego_.reach_)) nearest_part_ = kNone;
-    last_ = pose;
-    // The distances of two pairs of parts change by at most this relative to each other.
-    const double window =
-        2.0 * kSmoothWithin * (1.5 + ego_.reach_ + (view.timed ? fastest_ : 0.0)) * (1.0 + 0x1p-10);
-    ego_.seen_.clear();
-    ego_.kept_.clear();
-    const Status status = scene_->find_nearest(
-        ego_, pose, view, k_, std::numeric_limits<double>::infinity(), window, nearest_part_);
-    nearest_part_ = kNone;
-    if (status != Status::success) return status;
-    const Vec2 centre = Vec2{pose.x, pose.y} - ego_.origin_;
-    bool is_complete = true;
-    for (std::size_t j = 0; j < ego_.kept_.size(); ++j) {
-      const Scene::Ego::Seen& seen = ego_.seen_[ego_.kept_[j]];
-      if (j == 0) nearest_part_ = seen.pair / ego_.placed_.size();
-      results[j] = gradient(seen, view, centre, window);
-      is_complete &= seen.nearest.closest.status == Status::success;
+inline bool GradientQuery::is_alone(const Scene::Ego::Seen& seen, double window) const noexcept {
+  const Closest& own = seen.nearest.closest;
+  for (const Scene::Ego::Seen& other : ego_.seen_) {
+    if (&other == &seen) continue;
+    const Closest& its = other.nearest.closest;
+    if (its.status != Status::success) return false;
+    if (its.lower_bound <= own.distance + window && own.lower_bound <= its.distance + window) {
+      return false;
     }
-    return is_complete ? Status::success : Status::numeric_failure;
   }
+  return true;
+}
 
-  Gradient gradient(const Scene::Ego::Seen& seen, const Obstacles::View& view, Vec2 centre,
-                    double window) {
-    const Closest& closest = seen.nearest.closest;
-    Gradient result;
-    result.obstacle = seen.nearest.obstacle;
-    result.lower_bound = closest.lower_bound;
-    if (closest.status != Status::success) return result;
-    result.distance = closest.distance;
-    const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
-    const ObstacleMotion motion = motion_of(owner, view);
-    const bool leaves = ego_.leaves_ && owner == scene_->size();  // of the region
-    const detail::ClosestFeatures features =
-        leaves ? detail::ClosestFeatures{} : features_of(seen, view, motion);
-    const Vec2 n = features.are_certain ? features.normal : closest.direction;
-    const Vec2 off = features.to_end * perpendicular(n);
-    const Vec2 a = features.are_certain ? features.vertex : closest.point_a + off;
-    const Vec2 b = features.are_certain ? features.vertex : closest.point_b + off;
-    result.by_x = 0.0 - n.x;  // no negative zeros
-    result.by_y = 0.0 - n.y;
-    result.by_yaw = 0.0 - dot(n, perpendicular(a - centre));
-    result.rate = dot(n, motion.velocity + motion.spin * perpendicular(b - motion.origin)) + 0.0;
-    result.smooth = features.are_certain && motion.is_steady && is_alone(seen, window) &&
-                    has_one_pair(seen, view, motion, features, window);
-    return result;
-  }
-
-  // Whether no other obstacle may come as near as this one, or be overtaken by it.
-  bool is_alone(const Scene::Ego::Seen& seen, double window) const noexcept {
-    const Closest& own = seen.nearest.closest;
-    for (const Scene::Ego::Seen& other : ego_.seen_) {
-      if (&other == &seen) continue;
-      const Closest& its = other.nearest.closest;
-      if (its.status != Status::success) return false;
-      if (its.lower_bound <= own.distance + window && own.lower_bound <= its.distance + window) {
-        return false;
-      }
+inline bool GradientQuery::has_one_pair(const Scene::Ego::Seen& seen, const Obstacles::View& view,
+                                        const ObstacleMotion& motion,
+                                        const detail::ClosestFeatures& features, double window) {
+  const double limit = seen.nearest.closest.distance + window;
+  if (seen.second > limit) return true;
+  const Obstacles& obstacles = scene_->obstacles();
+  const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
+  const Outlines& outlines = obstacles.outlines();
+  for (std::size_t k = outlines.begin(owner); k < outlines.end(owner); ++k) {
+    const Obstacles::Found found = obstacles.find(k, view, ego_.origin_, ego_.moving_);
+    if (!found) return false;
+    for (std::size_t i = 0; i < ego_.placed_.size(); ++i) {
+      if (Scene::pair_number(ego_, i, k) == seen.pair) continue;
+      const Certificate boxes = Scene::apart(ego_.placed_.just_placed(i), found.part().facts());
+      if (boxes.lower() > limit) continue;
+      const Convex a = ego_.placed_.convex(i);
+      const Convex b = found.convex();
+      const Closest closest = gjk::closest(a, b);
+      if (Scene::bound_of(closest, boxes).lower() > limit) continue;
+      if (closest.status != Status::success) return false;
+      const detail::ClosestFeatures others =
+          detail::certain_features(a, b, closest, relative_motion(a, b, k, view, motion));
+      if (!others.are_certain || !others.same_as(features)) return false;
     }
-    return true;
   }
+  return true;
+}
 
-  // Whether all pairs of parts of the obstacle and the ego that may come as near have the same
-  // closest features, as at a vertex that two parts share.
-  bool has_one_pair(const Scene::Ego::Seen& seen, const Obstacles::View& view,
-                    const ObstacleMotion& motion, const detail::ClosestFeatures& features,
-                    double window) {
-    const double limit = seen.nearest.closest.distance + window;
-    if (seen.second > limit) return true;
-    const Obstacles& obstacles = scene_->obstacles();
-    const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
-    const Outlines& outlines = obstacles.outlines();
-    for (std::size_t k = outlines.begin(owner); k < outlines.end(owner); ++k) {
-      const Obstacles::Found found = obstacles.find(k, view, ego_.origin_, ego_.moving_);
-      if (!found) return false;
-      for (std::size_t i = 0; i < ego_.placed_.size(); ++i) {
-        if (Scene::pair_number(ego_, i, k) == seen.pair) continue;
-        const Certificate boxes = Scene::apart(ego_.placed_.just_placed(i), found.part().facts());
-        if (boxes.lower() > limit) continue;
-        const Convex a = ego_.placed_.convex(i);
-        const Convex b = found.convex();
-        const Closest closest = gjk::closest(a, b);
-        if (Scene::bound_of(closest, boxes).lower() > limit) continue;
-        if (closest.status != Status::success) return false;
-        const detail::ClosestFeatures others =
-            detail::certain_features(a, b, closest, relative_motion(a, b, k, view, motion));
-        if (!others.are_certain || !others.same_as(features)) return false;
-      }
-    }
-    return true;
+inline detail::ClosestFeatures GradientQuery::features_of(const Scene::Ego::Seen& seen,
+                                                          const Obstacles::View& view,
+                                                          const ObstacleMotion& motion) {
+  const std::size_t k = seen.pair / ego_.placed_.size();
+  const std::size_t i = seen.pair % ego_.placed_.size();
+  const Obstacles::Found found = scene_->obstacles().find(k, view, ego_.origin_, ego_.moving_);
+  if (!found) return {};
+  const Convex a = ego_.placed_.convex(i);
+  const Convex b = found.convex();
+  return detail::certain_features(a, b, seen.nearest.closest,
+                                  relative_motion(a, b, k, view, motion));
+}
+
+inline detail::RelativeMotion GradientQuery::relative_motion(
+    const Convex& a, const Convex& b, std::size_t k, const Obstacles::View& view,
+    const ObstacleMotion& motion) const noexcept {
+  const Obstacles& obstacles = scene_->obstacles();
+  detail::RelativeMotion relative;
+  relative.ego_reach = ego_.reach_;
+  if (view.timed) {
+    relative.speed = norm(motion.velocity);
+    relative.spin = std::fabs(motion.spin);
   }
-
-  detail::ClosestFeatures features_of(const Scene::Ego::Seen& seen, const Obstacles::View& view,
-                                      const ObstacleMotion& motion) {
-    const std::size_t k = seen.pair / ego_.placed_.size();
-    const std::size_t i = seen.pair % ego_.placed_.size();
-    const Obstacles::Found found = scene_->obstacles().find(k, view, ego_.origin_, ego_.moving_);
-    if (!found) return {};
-    const Convex a = ego_.placed_.convex(i);
-    const Convex b = found.convex();
-    return detail::certain_features(a, b, seen.nearest.closest,
-                                    relative_motion(a, b, k, view, motion));
+  relative.reach = obstacles.outlines().reach(k) + b.radius;
+  relative.error = a.error + b.error;
+  relative.rounding = relative.error;
+  if (view.timed && obstacles.time_error() > 0.0) {
+    // Without the effect of the time's error: sine and cosine, and the sums; see
+    // Transform::error() and Piece::at().
+    const double turned = ego_.reach_ + (1.0 + std::fabs(motion.yaw)) * relative.reach;
+    const double moved = a.extent + b.extent + norm1(ego_.origin_);
+    relative.rounding = std::fmin(relative.error, kUnitRoundoff * (64.0 * turned + 16.0 * moved));
   }
+  return relative;
+}
 
-  detail::RelativeMotion relative_motion(const Convex& a, const Convex& b, std::size_t k,
-                                         const Obstacles::View& view,
-                                         const ObstacleMotion& motion) const noexcept {
-    const Obstacles& obstacles = scene_->obstacles();
-    detail::RelativeMotion relative;
-    relative.ego_reach = ego_.reach_;
-    if (view.timed) {
-      relative.speed = norm(motion.velocity);
-      relative.spin = std::fabs(motion.spin);
-    }
-    relative.reach = obstacles.outlines().reach(k) + b.radius;
-    relative.error = a.error + b.error;
-    relative.rounding = relative.error;
-    if (view.timed && obstacles.time_error() > 0.0) {
-      // Without the effect of the time's error: sine and cosine, and the sums; see
-      // Transform::error() and Piece::at().
-      const double turned = ego_.reach_ + (1.0 + std::fabs(motion.yaw)) * relative.reach;
-      const double moved = a.extent + b.extent + norm1(ego_.origin_);
-      relative.rounding = std::fmin(relative.error, kUnitRoundoff * (64.0 * turned + 16.0 * moved));
-    }
-    return relative;
-  }
-
-  ObstacleMotion motion_of(std::size_t owner, const Obstacles::View& view) const noexcept {
-    ObstacleMotion motion;
-    if (!view.timed) return motion;
-    const Obstacles& obstacles = scene_->obstacles();
-    const Motion pieces = obstacles.motion(owner);
-    motion.velocity = {kNaN, kNaN};
-    motion.is_steady = false;
-    if (pieces.empty()) return motion;  // known at one time
-    const LocalTime local = obstacles.local_time(owner, view.time);
-    const double time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
-    std::size_t at = 0;
-    const Piece* const piece = piece_at(pieces, time, at);
-    if (piece == nullptr || !(piece->begin < piece->end)) return motion;
-    const Pose pose = piece->at(time, 0.0).pose;
-    motion.origin = Vec2{pose.x, pose.y} - ego_.origin_;
-    motion.velocity = piece->velocity();
-    motion.spin = piece->spin();
-    motion.yaw = pose.yaw;
-    const double wide =
-        (kSmoothWithin + local.error + 4.0 * kUnitRoundoff * std::fabs(time)) * (1.0 + 0x1p-10);
-    const auto is_same = [&](const Piece& other) noexcept {
-      return other.velocity() == motion.velocity && other.spin() == motion.spin;
-    };
-    motion.is_steady = true;
-    for (std::size_t k = at; k > 0 && pieces[k].begin >= time - wide; --k) {
-      motion.is_steady &= is_same(pieces[k - 1]);
-    }
-    for (std::size_t k = at + 1; k < pieces.size() && pieces[k].begin <= time + wide; ++k) {
-      motion.is_steady &= is_same(pieces[k]);
-    }
-    return motion;
-  }
-
-  // m. Largest distance of a point of obstacle i from its origin.
-  double reach_of(std::size_t i) const noexcept {
-    const Outlines& outlines = scene_->obstacles().outlines();
-    double reach = 0.0;
-    for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) {
-      reach = std::fmax(reach, outlines.reach(k) + outlines.part(k).radius);
-    }
-    return reach;
-  }
-
-  const Scene* scene_;
-  std::size_t k_;
-  Scene::Ego ego_;
-  double fastest_ = 0.0;  // m/s, of any point of an obstacle
-  Pose last_{kNaN, 0.0, 0.0};
-  std::size_t nearest_part_ = kNone;
-};
-
-// The k nearest obstacles at each pose, for any number of threads. `times` (s) has one entry per
-// pose, or is empty if the obstacles stand still. Calls put(n, status, gradients) once for each
-// pose, from any of the threads.
-template <class Put>
-void gradients(const Scene& scene, const Shape& shape, std::span<const Pose> poses,
-               std::span<const double> times, std::size_t k, const Put& put, unsigned threads = 1) {
+GJK_KERNEL void gradients(const Scene& scene, const Shape& shape, std::span<const Pose> poses,
+                          std::span<const double> times, std::size_t k, const PutGradients& put,
+                          unsigned threads) {
   constexpr std::size_t kChunk = 128;
   for_each_chunk(poses.size(), kChunk, threads, [&] {
     return [&, query = GradientQuery(scene, shape, k), found = std::vector<Gradient>(k)](
@@ -459,3 +508,4 @@ void gradients(const Scene& scene, const Shape& shape, std::span<const Pose> pos
 }
 
 }  // namespace gjk
+#endif

@@ -73,71 +73,14 @@ class Obstacles {
   }
   // Call once, after the last add(). `origin` (m): the origin of another scene, if the answers must
   // equal those of that scene. The result is the same for any number of threads.
-  void build(const Vec2* origin = nullptr, unsigned threads = 1) {
-    outlines_->finish(!pieces_.empty());
-    update_margins();
-    if (origin != nullptr) {
-      origin_ = *origin;
-    } else {
-      choose_origin();
-    }
-    place(threads);
-  }
+  void build(const Vec2* origin = nullptr, unsigned threads = 1);
 
   // The cost per changed obstacle is small: the tree is rebuilt only when its order has become
   // inefficient.
-  void change(std::span<const Change> changes) {
-    const bool same_parts = change_shapes(changes);
-    for (const Change& change : changes) {
-      poses_[change.index] = change.pose;
-      if (change.stamp != 0.0 && stamps_.empty()) stamps_.assign(size(), 0.0);
-      if (!stamps_.empty()) stamps_[change.index] = change.stamp;
-    }
-    change_motions(changes);
-    if (!pieces_.empty() && !outlines_->has_reaches()) {
-      outlines_ = std::make_shared<Outlines>(*outlines_);
-      outlines_->finish(true);
-    }
-    change_margins(changes);
-    if (!same_parts) {
-      place(1);
-      return;
-    }
-    const bool few = changes.size() * 16 < size();
-    for (const Change& change : changes) {
-      const Transform at = Transform::from_pose(poses_[change.index], origin_);
-      for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
-        placed_.replace(k, outlines_->part(k), at);
-        tree_.set(k, bounds(k));
-        if (few) tree_.update(k);
-      }
-    }
-    if (!few) tree_.update();
-    constexpr double kPoor = 1.5;
-    if (tree_.spread() > kPoor * built_spread_) {
-      build_tree(1);
-    } else {
-      update_known_times();
-      if (any_moves_) build_moving_tree();
-    }
-  }
+  void change(std::span<const Change> changes);
 
   // All parts at their poses, relative to another local origin.
-  SharedParts placed_about(Vec2 origin, unsigned threads = 1) const {
-    if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
-    const auto fill = [&](PackedParts& page, std::size_t first, std::size_t last) {
-      std::size_t i = outlines_->owner(first);
-      Transform at = Transform::from_pose(poses_[i], origin);
-      for (std::size_t k = first; k < last; ++k) {
-        if (k >= outlines_->end(i)) {
-          while (k >= outlines_->end(i)) ++i;
-          at = Transform::from_pose(poses_[i], origin);
-        }
-        page.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
-      }
-    };
-    return {outlines_->parts(), fill, threads};
-  }
+  SharedParts placed_about(Vec2 origin, unsigned threads = 1) const;
 
   std::size_t size() const noexcept { return poses_.size(); }
   std::size_t parts() const noexcept { return placed_.size(); }
@@ -326,48 +269,11 @@ class Obstacles {
   // origin, so that coordinates and their rounding errors stay small. It is used only if all
   // coordinates are between half and twice those of the local origin. Then the differences are
   // exact (Sterbenz), and parts placed without rotation keep their exact shape and position.
-  void choose_origin() noexcept {
-    Box box;
-    // If a subset of the obstacles is too wide for a local origin, the whole set is too wide as
-    // well: a further obstacle increases the width by more than it moves the middle.
-    const auto is_wide = [](double low, double high) noexcept {
-      return (low < 0.0 && high > 0.0) || 2.0 * (high - low) > 0.5 * std::fabs(low + high) + kGrid;
-    };
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (is_wide(box.low.x, box.high.x) && is_wide(box.low.y, box.high.y)) return;
-      const Transform at = Transform::from_pose(poses_[i]);
-      if (std::isnan(at.t_error)) continue;
-      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
-        const Convex part = outlines_->part(k);
-        if (!in_domain(part, part)) continue;
-        for (int v = 0; v < part.size; ++v) box.include(at.apply(part.vertex(v)));
-      }
-    }
-    const auto origin = [](double low, double high) noexcept {
-      const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
-      const double size = std::fabs(middle);
-      const double sign = middle < 0.0 ? -1.0 : 1.0;
-      const double nearest = std::fmin(sign * low, sign * high);
-      const double farthest = std::fmax(sign * low, sign * high);
-      const bool is_far =
-          2.0 * (high - low) <= size && nearest >= 0.5 * size && farthest <= 2.0 * size;
-      return is_far ? middle : 0.0;
-    };
-    origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
-  }
+  void choose_origin() noexcept;
 
   static constexpr double kGrid = 1024.0;  // m, of the local origin
 
-  void place(unsigned threads) {
-    placed_ = {};
-    placed_ = placed_about(origin_, threads);
-    shapeless_ = -1;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
-    }
-    most_vertices_ = outlines_->most_vertices();
-    build_tree(threads);
-  }
+  void place(unsigned threads);
 
   // m. By how much the bounds of part k are grown for the margin of its obstacle.
   double bound_of_margin(std::size_t k) const noexcept {
@@ -382,102 +288,15 @@ class Obstacles {
     margins_.update([this](std::size_t i) noexcept { return stamp(i); });
   }
 
-  void build_tree(unsigned threads) {
-    tree_.arrange<2>(
-        parts(),
-        [this](std::size_t k) noexcept { return Bvh::key_at(placed_.part(k).box().center()); }, 1,
-        threads);
-    tree_.fill([this](std::size_t k) noexcept { return bounds(k); }, threads);
-    tree_.update();
-    built_spread_ = tree_.spread();
-    update_known_times();
-    if (any_moves_) build_moving_tree();
-  }
+  void build_tree(unsigned threads);
 
   // Computes the interval in which all motions are known, and the frames for the moving obstacles.
-  void update_known_times() noexcept {
-    from_ = -kInfinity;
-    until_ = kInfinity;
-    begins_last_ = ends_first_ = -1;
-    any_moves_ = false;
-    if (size() == 0) return;
-    if (pieces_.empty()) {  // each is known at its stamp only
-      const double zero = 0.0;
-      const std::span<const double> stamps =
-          stamps_.empty() ? std::span<const double>(&zero, 1) : std::span<const double>(stamps_);
-      const auto first = std::min_element(stamps.begin(), stamps.end());
-      const auto last = std::max_element(stamps.begin(), stamps.end());
-      from_ = *last;
-      until_ = *first;
-      begins_last_ = last - stamps.begin();
-      ends_first_ = first - stamps.begin();
-      return;
-    }
-    time_origin_ = stamp(0);
-    frames_from_ = kInfinity;
-    double frames_until = -kInfinity;
-    std::size_t most_pieces = 1;
-    for (std::size_t i = 0; i < size(); ++i) {
-      const Motion pieces = motion(i);
-      const auto [begin, end] = known_interval(i);
-      if (begins_last_ < 0 || begin > from_) {
-        from_ = begin;
-        begins_last_ = static_cast<std::int64_t>(i);
-      }
-      if (ends_first_ < 0 || end < until_) {
-        until_ = end;
-        ends_first_ = static_cast<std::int64_t>(i);
-      }
-      if (!moves(i)) continue;
-      any_moves_ = true;
-      if (!is_bounded({begin, end})) continue;
-      frames_from_ = std::fmin(frames_from_, begin - time_origin_);
-      frames_until = std::fmax(frames_until, end - time_origin_);
-      most_pieces = std::max(most_pieces, pieces.size());
-    }
-    constexpr std::size_t kMostSteps = 8;
-    frames_ = 1 + std::min(most_pieces, kMostSteps);
-    frame_step_ = (frames_until - frames_from_) / static_cast<double>(frames_ - 1);
-    if (!(frame_step_ > 0.0 && std::isfinite(frame_step_))) frame_step_ = 1.0;
-    if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
-  }
+  void update_known_times() noexcept;
 
   // Builds the tree for timed queries. Each part has a box at each frame. Between frames, the
   // interpolated box contains the part: it is large enough for every yaw of the motion, moves on a
   // straight line from frame to frame, and is grown by the path's deviation from that line.
-  void build_moving_tree() {
-    std::vector<Bvh::Key<4>> keys(parts());
-    std::vector<Box> boxes(parts() * frames_);
-    std::vector<Vec2> center(frames_);
-    std::vector<double> grow(frames_);
-    for (std::size_t i = 0; i < size(); ++i) {
-      const bool stands = !moves(i);
-      if (!stands) track(i, center, grow);
-      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
-        const Box around = stands ? bounds(k) : bounds_about(motion(i), k).grown(margins_.bound(i));
-        bool sound = stands || (is_bounded(known_interval(i)) && turns_in_domain(motion(i)));
-        for (std::size_t f = 0; f < frames_; ++f) {
-          Box& box = boxes[f * parts() + k];
-          box =
-              stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
-          // If the part may leave the domain, its position is unknown.
-          constexpr Box kDomain{{-kMaxCoordinate, -kMaxCoordinate},
-                                {kMaxCoordinate, kMaxCoordinate}};
-          sound &= kDomain.holds({box.low + origin_, box.high + origin_});
-        }
-        for (std::size_t f = 0; f < frames_ && !sound; ++f) boxes[f * parts() + k] = kEverywhere;
-        const Vec2 first = boxes[k].center();
-        const Vec2 last = boxes[(frames_ - 1) * parts() + k].center();
-        keys[k] = {static_cast<float>(first.x), static_cast<float>(first.y),
-                   static_cast<float>(last.x), static_cast<float>(last.y)};
-      }
-    }
-    moving_tree_.arrange<4>(parts(), [&](std::size_t k) noexcept { return keys[k]; }, frames_);
-    for (std::size_t f = 0; f < frames_; ++f) {
-      for (std::size_t k = 0; k < parts(); ++k) moving_tree_.set(k, boxes[f * parts() + k], f);
-    }
-    moving_tree_.update();
-  }
+  void build_moving_tree();
 
   // Whether every yaw of the motion is in the kernel's domain. If not, the obstacle's pose is
   // unknown, and no box may exclude it. The same for an arc, which track() does not follow.
@@ -509,53 +328,7 @@ class Obstacles {
 
   // The position of a shape's origin at each frame, relative to the local origin, and its deviation
   // from the straight lines in between, in either coordinate, all rounding included.
-  void track(std::size_t i, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept {
-    const Motion pieces = motion(i);
-    const double begin = pieces.front().begin;
-    const double end = pieces.back().end;
-    // Frame times are relative to time_origin_, piece times to the stamp.
-    const double stamp = this->stamp(i) - time_origin_;
-    double error = 0.0;
-    const auto position = [&](double local) noexcept {
-      std::size_t hint = 0;
-      const double t = std::fmin(end, std::fmax(begin, local));
-      const Piece* piece = piece_at(pieces, t, hint);
-      if (piece == nullptr) return Vec2{std::numeric_limits<double>::quiet_NaN(), 0.0};
-      const Placement placement = piece->at(t, 0.0);
-      const Vec2 at{placement.pose.x - origin_.x, placement.pose.y - origin_.y};
-      error =
-          std::fmax(error, placement.error + 16.0 * kUnitRoundoff * (norm1(at) + norm1(origin_)));
-      return at;
-    };
-    const auto frame_time = [this](std::size_t f) noexcept {
-      return frames_from_ + static_cast<double>(f) * frame_step_;
-    };
-    for (std::size_t f = 0; f < frames_; ++f) {
-      center[f] = position(frame_time(f) - stamp);
-      grow[f] = 0.0;
-    }
-    const auto depart = [&](double local) noexcept {  // at a corner of the path
-      const double place = ((stamp + local) - frames_from_) / frame_step_;
-      if (!(place > 0.0 && place < static_cast<double>(frames_ - 1))) return;
-      const auto f = static_cast<std::size_t>(place);
-      const double share = place - static_cast<double>(f);
-      const Vec2 off = position(local) - (center[f] + share * (center[f + 1] - center[f]));
-      const double by = norm(off);
-      grow[f] = std::fmax(grow[f], by);
-      grow[f + 1] = std::fmax(grow[f + 1], by);
-    };
-    depart(begin);
-    for (const Piece& piece : pieces) depart(piece.end);
-    // An error of the time shifts the position by the speed times the error.
-    double fastest = 0.0;
-    for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
-    const double late = time_error_ + 64.0 * kUnitRoundoff *
-                                          (std::fabs(frames_from_) +
-                                           std::fabs(frame_time(frames_)) + std::fabs(stamp));
-    // The errors are multiplied, because collide() may not answer FREE within a few of them; see
-    // undecided().
-    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
-  }
+  void track(std::size_t i, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept;
 
   std::shared_ptr<Outlines> outlines_ =
       std::make_shared<Outlines>();  // shared by copies, constant once copied
@@ -583,62 +356,317 @@ class Obstacles {
   std::size_t most_vertices_ = 0;
 
   // Returns true if every obstacle has as many parts as before.
-  bool change_shapes(std::span<const Change> changes) {
-    const auto has_shape = [](const Change& change) { return change.shape != nullptr; };
-    if (std::none_of(changes.begin(), changes.end(), has_shape)) return true;
-    std::vector<const Shape*> changed(size(), nullptr);
-    for (const Change& change : changes) {
-      if (has_shape(change)) changed[change.index] = change.shape;
-    }
-    bool same_parts = true;
-    auto outlines = std::make_shared<Outlines>();
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (changed[i] != nullptr) {
-        const auto before = outlines_->end(i) - outlines_->begin(i);
-        same_parts &= static_cast<std::size_t>(changed[i]->parts()) == before;
-        outlines->add(*changed[i]);
-      } else {
-        outlines->add(outlines_->shape(i));
-      }
-    }
-    outlines->finish(!pieces_.empty());
-    outlines_ = std::move(outlines);
-    most_vertices_ = outlines_->most_vertices();
-    return same_parts;
-  }
+  bool change_shapes(std::span<const Change> changes);
 
-  void change_margins(std::span<const Change> changes) {
-    const bool none =
-        margins_.none() && std::all_of(changes.begin(), changes.end(), [](const Change& c) {
-          return c.margin == 0.0 && c.margin_rate == 0.0;
-        });
-    if (none) return;
-    if (margins_.none()) margins_.assign(size(), {}, {});
-    for (const Change& change : changes) {
-      margins_.set(change.index, change.margin, change.margin_rate);
-    }
-    update_margins();
-  }
+  void change_margins(std::span<const Change> changes);
 
-  void change_motions(std::span<const Change> changes) {
-    const bool none =
-        pieces_.empty() && std::all_of(changes.begin(), changes.end(),
-                                       [](const Change& c) { return c.motion.empty(); });
-    if (none) return;
-    std::vector<const Change*> changed(size(), nullptr);
-    for (const Change& change : changes) changed[change.index] = &change;
-    std::vector<Piece> pieces;
-    pieces.reserve(pieces_.size() + changes.size());
-    std::vector<std::size_t> first{0};
-    first.reserve(size() + 1);
-    for (std::size_t i = 0; i < size(); ++i) {
-      const Motion motion = changed[i] != nullptr ? changed[i]->motion : this->motion(i);
-      pieces.insert(pieces.end(), motion.begin(), motion.end());
-      first.push_back(pieces.size());
-    }
-    pieces_ = std::move(pieces);
-    first_piece_ = std::move(first);
-  }
+  void change_motions(std::span<const Change> changes);
 };
 
 }  // namespace gjk
+
+#ifdef GJK_KERNEL
+namespace gjk {
+
+GJK_KERNEL void Obstacles::build(const Vec2* origin, unsigned threads) {
+  outlines_->finish(!pieces_.empty());
+  update_margins();
+  if (origin != nullptr) {
+    origin_ = *origin;
+  } else {
+    choose_origin();
+  }
+  place(threads);
+}
+
+GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
+  const bool same_parts = change_shapes(changes);
+  for (const Change& change : changes) {
+    poses_[change.index] = change.pose;
+    if (change.stamp != 0.0 && stamps_.empty()) stamps_.assign(size(), 0.0);
+    if (!stamps_.empty()) stamps_[change.index] = change.stamp;
+  }
+  change_motions(changes);
+  if (!pieces_.empty() && !outlines_->has_reaches()) {
+    outlines_ = std::make_shared<Outlines>(*outlines_);
+    outlines_->finish(true);
+  }
+  change_margins(changes);
+  if (!same_parts) {
+    place(1);
+    return;
+  }
+  const bool few = changes.size() * 16 < size();
+  for (const Change& change : changes) {
+    const Transform at = Transform::from_pose(poses_[change.index], origin_);
+    for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
+      placed_.replace(k, outlines_->part(k), at);
+      tree_.set(k, bounds(k));
+      if (few) tree_.update(k);
+    }
+  }
+  if (!few) tree_.update();
+  constexpr double kPoor = 1.5;
+  if (tree_.spread() > kPoor * built_spread_) {
+    build_tree(1);
+  } else {
+    update_known_times();
+    if (any_moves_) build_moving_tree();
+  }
+}
+
+GJK_KERNEL SharedParts Obstacles::placed_about(Vec2 origin, unsigned threads) const {
+  if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
+  const auto fill = [&](PackedParts& page, std::size_t first, std::size_t last) {
+    std::size_t i = outlines_->owner(first);
+    Transform at = Transform::from_pose(poses_[i], origin);
+    for (std::size_t k = first; k < last; ++k) {
+      if (k >= outlines_->end(i)) {
+        while (k >= outlines_->end(i)) ++i;
+        at = Transform::from_pose(poses_[i], origin);
+      }
+      page.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
+    }
+  };
+  return {outlines_->parts(), fill, threads};
+}
+
+inline void Obstacles::choose_origin() noexcept {
+  Box box;
+  // If a subset of the obstacles is too wide for a local origin, the whole set is too wide as
+  // well: a further obstacle increases the width by more than it moves the middle.
+  const auto is_wide = [](double low, double high) noexcept {
+    return (low < 0.0 && high > 0.0) || 2.0 * (high - low) > 0.5 * std::fabs(low + high) + kGrid;
+  };
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (is_wide(box.low.x, box.high.x) && is_wide(box.low.y, box.high.y)) return;
+    const Transform at = Transform::from_pose(poses_[i]);
+    if (std::isnan(at.t_error)) continue;
+    for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+      const Convex part = outlines_->part(k);
+      if (!in_domain(part, part)) continue;
+      for (int v = 0; v < part.size; ++v) box.include(at.apply(part.vertex(v)));
+    }
+  }
+  const auto origin = [](double low, double high) noexcept {
+    const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
+    const double size = std::fabs(middle);
+    const double sign = middle < 0.0 ? -1.0 : 1.0;
+    const double nearest = std::fmin(sign * low, sign * high);
+    const double farthest = std::fmax(sign * low, sign * high);
+    const bool is_far =
+        2.0 * (high - low) <= size && nearest >= 0.5 * size && farthest <= 2.0 * size;
+    return is_far ? middle : 0.0;
+  };
+  origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
+}
+
+inline void Obstacles::place(unsigned threads) {
+  placed_ = {};
+  placed_ = placed_about(origin_, threads);
+  shapeless_ = -1;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
+  }
+  most_vertices_ = outlines_->most_vertices();
+  build_tree(threads);
+}
+
+inline void Obstacles::build_tree(unsigned threads) {
+  tree_.arrange<2>(
+      parts(),
+      [this](std::size_t k) noexcept { return Bvh::key_at(placed_.part(k).box().center()); }, 1,
+      threads);
+  tree_.fill([this](std::size_t k) noexcept { return bounds(k); }, threads);
+  tree_.update();
+  built_spread_ = tree_.spread();
+  update_known_times();
+  if (any_moves_) build_moving_tree();
+}
+
+inline void Obstacles::update_known_times() noexcept {
+  from_ = -kInfinity;
+  until_ = kInfinity;
+  begins_last_ = ends_first_ = -1;
+  any_moves_ = false;
+  if (size() == 0) return;
+  if (pieces_.empty()) {  // each is known at its stamp only
+    const double zero = 0.0;
+    const std::span<const double> stamps =
+        stamps_.empty() ? std::span<const double>(&zero, 1) : std::span<const double>(stamps_);
+    const auto first = std::min_element(stamps.begin(), stamps.end());
+    const auto last = std::max_element(stamps.begin(), stamps.end());
+    from_ = *last;
+    until_ = *first;
+    begins_last_ = last - stamps.begin();
+    ends_first_ = first - stamps.begin();
+    return;
+  }
+  time_origin_ = stamp(0);
+  frames_from_ = kInfinity;
+  double frames_until = -kInfinity;
+  std::size_t most_pieces = 1;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Motion pieces = motion(i);
+    const auto [begin, end] = known_interval(i);
+    if (begins_last_ < 0 || begin > from_) {
+      from_ = begin;
+      begins_last_ = static_cast<std::int64_t>(i);
+    }
+    if (ends_first_ < 0 || end < until_) {
+      until_ = end;
+      ends_first_ = static_cast<std::int64_t>(i);
+    }
+    if (!moves(i)) continue;
+    any_moves_ = true;
+    if (!is_bounded({begin, end})) continue;
+    frames_from_ = std::fmin(frames_from_, begin - time_origin_);
+    frames_until = std::fmax(frames_until, end - time_origin_);
+    most_pieces = std::max(most_pieces, pieces.size());
+  }
+  constexpr std::size_t kMostSteps = 8;
+  frames_ = 1 + std::min(most_pieces, kMostSteps);
+  frame_step_ = (frames_until - frames_from_) / static_cast<double>(frames_ - 1);
+  if (!(frame_step_ > 0.0 && std::isfinite(frame_step_))) frame_step_ = 1.0;
+  if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
+}
+
+inline void Obstacles::build_moving_tree() {
+  std::vector<Bvh::Key<4>> keys(parts());
+  std::vector<Box> boxes(parts() * frames_);
+  std::vector<Vec2> center(frames_);
+  std::vector<double> grow(frames_);
+  for (std::size_t i = 0; i < size(); ++i) {
+    const bool stands = !moves(i);
+    if (!stands) track(i, center, grow);
+    for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+      const Box around = stands ? bounds(k) : bounds_about(motion(i), k).grown(margins_.bound(i));
+      bool sound = stands || (is_bounded(known_interval(i)) && turns_in_domain(motion(i)));
+      for (std::size_t f = 0; f < frames_; ++f) {
+        Box& box = boxes[f * parts() + k];
+        box = stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
+        // If the part may leave the domain, its position is unknown.
+        constexpr Box kDomain{{-kMaxCoordinate, -kMaxCoordinate}, {kMaxCoordinate, kMaxCoordinate}};
+        sound &= kDomain.holds({box.low + origin_, box.high + origin_});
+      }
+      for (std::size_t f = 0; f < frames_ && !sound; ++f) boxes[f * parts() + k] = kEverywhere;
+      const Vec2 first = boxes[k].center();
+      const Vec2 last = boxes[(frames_ - 1) * parts() + k].center();
+      keys[k] = {static_cast<float>(first.x), static_cast<float>(first.y),
+                 static_cast<float>(last.x), static_cast<float>(last.y)};
+    }
+  }
+  moving_tree_.arrange<4>(parts(), [&](std::size_t k) noexcept { return keys[k]; }, frames_);
+  for (std::size_t f = 0; f < frames_; ++f) {
+    for (std::size_t k = 0; k < parts(); ++k) moving_tree_.set(k, boxes[f * parts() + k], f);
+  }
+  moving_tree_.update();
+}
+
+inline void Obstacles::track(std::size_t i, std::vector<Vec2>& center,
+                             std::vector<double>& grow) const noexcept {
+  const Motion pieces = motion(i);
+  const double begin = pieces.front().begin;
+  const double end = pieces.back().end;
+  // Frame times are relative to time_origin_, piece times to the stamp.
+  const double stamp = this->stamp(i) - time_origin_;
+  double error = 0.0;
+  const auto position = [&](double local) noexcept {
+    std::size_t hint = 0;
+    const double t = std::fmin(end, std::fmax(begin, local));
+    const Piece* piece = piece_at(pieces, t, hint);
+    if (piece == nullptr) return Vec2{std::numeric_limits<double>::quiet_NaN(), 0.0};
+    const Placement placement = piece->at(t, 0.0);
+    const Vec2 at{placement.pose.x - origin_.x, placement.pose.y - origin_.y};
+    error = std::fmax(error, placement.error + 16.0 * kUnitRoundoff * (norm1(at) + norm1(origin_)));
+    return at;
+  };
+  const auto frame_time = [this](std::size_t f) noexcept {
+    return frames_from_ + static_cast<double>(f) * frame_step_;
+  };
+  for (std::size_t f = 0; f < frames_; ++f) {
+    center[f] = position(frame_time(f) - stamp);
+    grow[f] = 0.0;
+  }
+  const auto depart = [&](double local) noexcept {  // at a corner of the path
+    const double place = ((stamp + local) - frames_from_) / frame_step_;
+    if (!(place > 0.0 && place < static_cast<double>(frames_ - 1))) return;
+    const auto f = static_cast<std::size_t>(place);
+    const double share = place - static_cast<double>(f);
+    const Vec2 off = position(local) - (center[f] + share * (center[f + 1] - center[f]));
+    const double by = norm(off);
+    grow[f] = std::fmax(grow[f], by);
+    grow[f + 1] = std::fmax(grow[f + 1], by);
+  };
+  depart(begin);
+  for (const Piece& piece : pieces) depart(piece.end);
+  // An error of the time shifts the position by the speed times the error.
+  double fastest = 0.0;
+  for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
+  const double late = time_error_ + 64.0 * kUnitRoundoff *
+                                        (std::fabs(frames_from_) + std::fabs(frame_time(frames_)) +
+                                         std::fabs(stamp));
+  // The errors are multiplied, because collide() may not answer FREE within a few of them; see
+  // undecided().
+  for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
+}
+
+inline bool Obstacles::change_shapes(std::span<const Change> changes) {
+  const auto has_shape = [](const Change& change) { return change.shape != nullptr; };
+  if (std::none_of(changes.begin(), changes.end(), has_shape)) return true;
+  std::vector<const Shape*> changed(size(), nullptr);
+  for (const Change& change : changes) {
+    if (has_shape(change)) changed[change.index] = change.shape;
+  }
+  bool same_parts = true;
+  auto outlines = std::make_shared<Outlines>();
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (changed[i] != nullptr) {
+      const auto before = outlines_->end(i) - outlines_->begin(i);
+      same_parts &= static_cast<std::size_t>(changed[i]->parts()) == before;
+      outlines->add(*changed[i]);
+    } else {
+      outlines->add(outlines_->shape(i));
+    }
+  }
+  outlines->finish(!pieces_.empty());
+  outlines_ = std::move(outlines);
+  most_vertices_ = outlines_->most_vertices();
+  return same_parts;
+}
+
+inline void Obstacles::change_margins(std::span<const Change> changes) {
+  const bool none =
+      margins_.none() && std::all_of(changes.begin(), changes.end(), [](const Change& c) {
+        return c.margin == 0.0 && c.margin_rate == 0.0;
+      });
+  if (none) return;
+  if (margins_.none()) margins_.assign(size(), {}, {});
+  for (const Change& change : changes) {
+    margins_.set(change.index, change.margin, change.margin_rate);
+  }
+  update_margins();
+}
+
+inline void Obstacles::change_motions(std::span<const Change> changes) {
+  const bool none =
+      pieces_.empty() &&
+      std::all_of(changes.begin(), changes.end(), [](const Change& c) { return c.motion.empty(); });
+  if (none) return;
+  std::vector<const Change*> changed(size(), nullptr);
+  for (const Change& change : changes) changed[change.index] = &change;
+  std::vector<Piece> pieces;
+  pieces.reserve(pieces_.size() + changes.size());
+  std::vector<std::size_t> first{0};
+  first.reserve(size() + 1);
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Motion motion = changed[i] != nullptr ? changed[i]->motion : this->motion(i);
+    pieces.insert(pieces.end(), motion.begin(), motion.end());
+    first.push_back(pieces.size());
+  }
+  pieces_ = std::move(pieces);
+  first_piece_ = std::move(first);
+}
+
+}  // namespace gjk
+#endif

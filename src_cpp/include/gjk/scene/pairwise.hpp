@@ -10,12 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "gjk/certificate.hpp"
-#include "gjk/narrow/batch.hpp"
-#include "gjk/parallel.hpp"
-#include "gjk/query.hpp"
-#include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/checks.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/verdict.hpp"
 
@@ -31,6 +26,23 @@ struct PairResult {
   Status status = Status::undefined;
   Closest closest;  // modes distance and witness; in the frame of the poses
 };
+
+// Checks pairs of obstacles of two scenes at their poses, in the order of `pairs`. If `pairs` is
+// empty, checks all pairs, row by row. results.size() is the number of pairs.
+void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
+                 const CheckOptions& options, std::span<PairResult> results, unsigned threads = 1);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/batch.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/placed_parts.hpp"
+
+namespace gjk {
 
 namespace detail {
 
@@ -114,11 +126,9 @@ class BatchOfParts {
 
 }  // namespace detail
 
-// Checks pairs of obstacles of two scenes at their poses, in the order of `pairs`. If `pairs` is
-// empty, checks all pairs, row by row. results.size() is the number of pairs.
-inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
-                        const CheckOptions& options, std::span<PairResult> results,
-                        unsigned threads = 1) {
+GJK_KERNEL void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
+                            const CheckOptions& options, std::span<PairResult> results,
+                            unsigned threads) {
   constexpr std::size_t kChunk = 256;
   // Use the local origin if both scenes have the same. Otherwise use the origin of the frame,
   // because positions may be rounded relative to the local origin of the other scene.
@@ -150,3 +160,4 @@ inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPai
 }
 
 }  // namespace gjk
+#endif

@@ -10,13 +10,9 @@
 #include <limits>
 #include <span>
 
-#include "gjk/certificate.hpp"
+#include "gjk/callback.hpp"
 #include "gjk/motion/arc.hpp"
-#include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/parallel.hpp"
-#include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/pose.hpp"
@@ -47,6 +43,62 @@ struct PathResult {
   // A value of 0 or less means a collision, but is not the penetration depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
+
+// Called with the number of segments that are done; returns false to end the check.
+using GoOn = Callback<bool, std::size_t>;
+
+namespace detail {
+
+// Goes on after any number of segments.
+struct Always {
+  bool operator()(std::size_t) const noexcept { return true; }
+};
+inline constexpr Always kAlways;
+
+}  // namespace detail
+
+// Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
+// Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
+// most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
+// if the obstacles stand still. After each segment without a collision, go_on(number of segments
+// that are done) is called; if it returns false, the result is that of these segments.
+PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                      std::span<const double> times, const PathOptions& options,
+                      const GoOn& go_on = detail::kAlways);
+
+// The same along a curve. `times` (s) has one entry for the start and one for the end of each arc:
+// the ego drives each arc with constant speed. The ends of the arcs are rounded, and all bounds
+// include their errors. An arc without length is an instant, which needs no time. go_on: as above.
+PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
+                      std::span<const double> times, const PathOptions& options,
+                      const GoOn& go_on = detail::kAlways);
+
+// check_path() for each of results.size() curves. Curve k has the arcs first[k] to first[k + 1] -
+// 1 and the start starts[k]. `times` (s) has the times of all curves, one after the other, or is
+// empty.
+void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
+                 std::span<const std::uint64_t> first, std::span<const Arc> arcs,
+                 std::span<const double> times, const PathOptions& options,
+                 std::span<PathResult> results, unsigned threads = 1);
+
+// check_path() for each of results.size() trajectories, which have the same number of poses, one
+// after the other in `poses`. `times` (s) has one entry per pose, or one per pose of a trajectory
+// if all have the same times, or is empty if the obstacles stand still. INVALID_INPUT if the
+// lengths do not match.
+void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                 std::span<const double> times, const PathOptions& options,
+                 std::span<PathResult> results, unsigned threads = 1);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/certificate.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/region.hpp"
+
+namespace gjk {
 
 namespace detail {
 
@@ -343,17 +395,12 @@ inline PathResult refused_path() noexcept {
   return result;
 }
 
-// Goes on after any number of segments.
-struct Always {
-  bool operator()(std::size_t) const noexcept { return true; }
-};
-
 // Checks the segments one after the other, until one collides or go_on(number of segments that are
 // done) returns false. next(i) returns segment i.
-template <class Next, class GoOn = Always>
+template <class Next>
 PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segments,
                           std::span<const double> times, const PathOptions& options, Next&& next,
-                          GoOn&& go_on = {}) {
+                          const GoOn& go_on) {
   PathResult result;
   const bool timed = !times.empty();
   PathCheck check(scene, ego, options);
@@ -392,15 +439,9 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
 
 }  // namespace detail
 
-// Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
-// Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
-// most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
-// if the obstacles stand still. After each segment without a collision, go_on(number of segments
-// that are done) is called; if it returns false, the result is that of these segments.
-template <class GoOn = detail::Always>
-PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                      std::span<const double> times, const PathOptions& options,
-                      GoOn&& go_on = {}) {
+GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                                 std::span<const double> times, const PathOptions& options,
+                                 const GoOn& go_on) {
   bool sound = detail::is_sound(scene, ego, times, poses.size(), options);
   for (const Pose& pose : poses) sound &= is_in_domain(pose);
   if (!sound) return detail::refused_path();
@@ -414,13 +455,9 @@ PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose
   return detail::check_segments(scene, ego, segments, times, options, segment, go_on);
 }
 
-// The same along a curve. `times` (s) has one entry for the start and one for the end of each arc:
-// the ego drives each arc with constant speed. The ends of the arcs are rounded, and all bounds
-// include their errors. An arc without length is an instant, which needs no time. go_on: as above.
-template <class GoOn = detail::Always>
-PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
-                      std::span<const double> times, const PathOptions& options,
-                      GoOn&& go_on = {}) {
+GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
+                                 std::span<const double> times, const PathOptions& options,
+                                 const GoOn& go_on) {
   const bool timed = !times.empty();
   if (!curve.is_in_domain() ||
       !detail::is_sound(scene, ego, times, curve.arcs.size() + 1, options)) {
@@ -445,13 +482,10 @@ PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve
   return result;
 }
 
-// check_path() for each of results.size() curves. Curve k has the arcs first[k] to first[k + 1] -
-// 1 and the start starts[k]. `times` (s) has the times of all curves, one after the other, or is
-// empty.
-inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
-                        std::span<const std::uint64_t> first, std::span<const Arc> arcs,
-                        std::span<const double> times, const PathOptions& options,
-                        std::span<PathResult> results, unsigned threads = 1) {
+GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
+                            std::span<const std::uint64_t> first, std::span<const Arc> arcs,
+                            std::span<const double> times, const PathOptions& options,
+                            std::span<PathResult> results, unsigned threads) {
   for_each_chunk(results.size(), 16, threads, [&] {
     return [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {
@@ -465,13 +499,9 @@ inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Po
   });
 }
 
-// check_path() for each of results.size() trajectories, which have the same number of poses, one
-// after the other in `poses`. `times` (s) has one entry per pose, or one per pose of a trajectory
-// if all have the same times, or is empty if the obstacles stand still. INVALID_INPUT if the
-// lengths do not match.
-inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                        std::span<const double> times, const PathOptions& options,
-                        std::span<PathResult> results, unsigned threads = 1) {
+GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                            std::span<const double> times, const PathOptions& options,
+                            std::span<PathResult> results, unsigned threads) {
   if (results.empty()) return;
   const std::size_t length = poses.size() / results.size();
   const bool shared = times.size() == length;
@@ -492,3 +522,4 @@ inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Po
 }
 
 }  // namespace gjk
+#endif

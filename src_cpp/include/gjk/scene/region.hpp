@@ -50,21 +50,7 @@ class Region {
 
   // At least one segment; the coordinates are in the kernel's domain. `inflation` (m, >= 0) is at
   // most the radius of each segment.
-  explicit Region(std::span<const Segment> segments, double inflation = 0.0)
-      : segments_(segments.begin(), segments.end()), inflation_(inflation) {
-    for (const Segment& segment : segments_) {
-      bounds_.include(segment.from);
-      bounds_.include(segment.to);
-      radius_ = std::fmax(radius_, segment.radius);
-    }
-    middle_ = bounds_.center();
-    extent_ = std::fmax(norm1(bounds_.low), norm1(bounds_.high));
-    tree_.arrange<2>(segments_.size(), [this](std::size_t k) noexcept {
-      return Bvh::key_at(0.5 * (segments_[k].from + segments_[k].to) - middle_);
-    });
-    tree_.fill([this](std::size_t k) noexcept { return box_of(segments_[k]); });
-    tree_.update();
-  }
+  explicit Region(std::span<const Segment> segments, double inflation = 0.0);
 
   std::size_t bytes() const noexcept {
     return sizeof(Region) + tree_.bytes() + segments_.capacity() * sizeof(Segment);
@@ -84,69 +70,15 @@ class Region {
   // Whether a point of a shape that touches no segment is inside. `p` (m) is relative to `origin`,
   // the local origin of the obstacles or zero: differences of coordinates with it are exact. If the
   // search is not complete, the answer is false.
-  bool holds(Vec2 p, Vec2 origin) const noexcept {
-    p = snapped(p);
-    const Vec2 at = p + origin;
-    if (!(std::fabs(at.x) <= kMaxCoordinate && std::fabs(at.y) <= kMaxCoordinate)) return false;
-    const bool to_right = at.x > middle_.x;  // the shorter way out
-    Box ray = box_around(at);
-    (to_right ? ray.high.x : ray.low.x) = to_right ? kEverywhere.high.x : kEverywhere.low.x;
-    bool is_inside = false;
-    bool is_certain = true;
-    const Exhausted search =
-        tree_.overlapping(FloatBox::around(ray), {}, [&](std::uint32_t k) noexcept {
-          const Vec2 from = segments_[k].from - origin;
-          const Vec2 to = segments_[k].to - origin;
-          const bool rises = from.y <= p.y;
-          if (rises == (to.y <= p.y)) return false;
-          const int side = exact::orientation(from, to, p);
-          is_certain &= side != 0;
-          is_inside ^= ((side > 0) == rises) == to_right;
-          return false;
-        });
-    return search.is_complete() && is_certain && is_inside;
-  }
+  bool holds(Vec2 p, Vec2 origin) const noexcept;
 
   // Whether an exact point is inside. False on the boundary, and within the radius of a segment.
-  bool contains(Vec2 p) const noexcept {
-    p = snapped(p);
-    bool is_near = false;
-    tree_.overlapping(FloatBox::around(box_around(p).grown(radius_)), {},
-                      [&](std::uint32_t k) noexcept {
-                        const Segment& s = segments_[k];
-                        if (s.radius > 0.0) {
-                          const Vec2 off = p - closest_on(s, p);
-                          is_near |= !(norm(off) > s.radius + rounding(norm1(p)));
-                        } else {
-                          const Box box = span_of(s);
-                          is_near |= box.holds({p, p}) && exact::orientation(s.from, s.to, p) == 0;
-                        }
-                        return is_near;
-                      });
-    return !is_near && holds(p, {});
-  }
+  bool contains(Vec2 p) const noexcept;
 
   // For a shape at a pose that touches no segment: infinity if each part is certainly inside.
   // Otherwise an upper bound (m) on the signed distance of a part to the outside of the region:
   // minus the inflation if the part is certainly outside.
-  double to_outside(const Shape& shape, const Placement& at) const noexcept {
-    const Transform transform = Transform::from_pose(at.pose, {}, at.error);
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < shape.parts(); ++i) {
-      const Convex part = shape.part(i);
-      const Vec2 p = transform.apply(part.vertex(0));
-      const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent) +
-                           radius_ + rounding(norm1(p) + inflation_);
-      const double off = nearest(p).distance;
-      const bool is_certain = off > error;
-      if (is_certain && holds(p, {})) continue;
-      // The true boundary is at most off + (error - inflation_) away.
-      const double within =
-          error < kMaxCoordinate ? off + error - 2.0 * inflation_ : kMaxCoordinate;  // NaN too
-      least = std::fmin(least, is_certain ? 0.0 - inflation_ : within);
-    }
-    return least;
-  }
+  double to_outside(const Shape& shape, const Placement& at) const noexcept;
 
   // m. Upper bound on the distance of a shape to the true boundary with its inflation, given that
   // to a segment, which has a radius. Without the inflation, the radius is the uncertainty.
@@ -472,3 +404,85 @@ class Region {
 };
 
 }  // namespace gjk
+
+#ifdef GJK_KERNEL
+namespace gjk {
+
+GJK_KERNEL Region::Region(std::span<const Segment> segments, double inflation)
+    : segments_(segments.begin(), segments.end()), inflation_(inflation) {
+  for (const Segment& segment : segments_) {
+    bounds_.include(segment.from);
+    bounds_.include(segment.to);
+    radius_ = std::fmax(radius_, segment.radius);
+  }
+  middle_ = bounds_.center();
+  extent_ = std::fmax(norm1(bounds_.low), norm1(bounds_.high));
+  tree_.arrange<2>(segments_.size(), [this](std::size_t k) noexcept {
+    return Bvh::key_at(0.5 * (segments_[k].from + segments_[k].to) - middle_);
+  });
+  tree_.fill([this](std::size_t k) noexcept { return box_of(segments_[k]); });
+  tree_.update();
+}
+
+GJK_KERNEL bool Region::holds(Vec2 p, Vec2 origin) const noexcept {
+  p = snapped(p);
+  const Vec2 at = p + origin;
+  if (!(std::fabs(at.x) <= kMaxCoordinate && std::fabs(at.y) <= kMaxCoordinate)) return false;
+  const bool to_right = at.x > middle_.x;  // the shorter way out
+  Box ray = box_around(at);
+  (to_right ? ray.high.x : ray.low.x) = to_right ? kEverywhere.high.x : kEverywhere.low.x;
+  bool is_inside = false;
+  bool is_certain = true;
+  const Exhausted search =
+      tree_.overlapping(FloatBox::around(ray), {}, [&](std::uint32_t k) noexcept {
+        const Vec2 from = segments_[k].from - origin;
+        const Vec2 to = segments_[k].to - origin;
+        const bool rises = from.y <= p.y;
+        if (rises == (to.y <= p.y)) return false;
+        const int side = exact::orientation(from, to, p);
+        is_certain &= side != 0;
+        is_inside ^= ((side > 0) == rises) == to_right;
+        return false;
+      });
+  return search.is_complete() && is_certain && is_inside;
+}
+
+GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
+  p = snapped(p);
+  bool is_near = false;
+  tree_.overlapping(FloatBox::around(box_around(p).grown(radius_)), {},
+                    [&](std::uint32_t k) noexcept {
+                      const Segment& s = segments_[k];
+                      if (s.radius > 0.0) {
+                        const Vec2 off = p - closest_on(s, p);
+                        is_near |= !(norm(off) > s.radius + rounding(norm1(p)));
+                      } else {
+                        const Box box = span_of(s);
+                        is_near |= box.holds({p, p}) && exact::orientation(s.from, s.to, p) == 0;
+                      }
+                      return is_near;
+                    });
+  return !is_near && holds(p, {});
+}
+
+GJK_KERNEL double Region::to_outside(const Shape& shape, const Placement& at) const noexcept {
+  const Transform transform = Transform::from_pose(at.pose, {}, at.error);
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < shape.parts(); ++i) {
+    const Convex part = shape.part(i);
+    const Vec2 p = transform.apply(part.vertex(0));
+    const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent) +
+                         radius_ + rounding(norm1(p) + inflation_);
+    const double off = nearest(p).distance;
+    const bool is_certain = off > error;
+    if (is_certain && holds(p, {})) continue;
+    // The true boundary is at most off + (error - inflation_) away.
+    const double within =
+        error < kMaxCoordinate ? off + error - 2.0 * inflation_ : kMaxCoordinate;  // NaN too
+    least = std::fmin(least, is_certain ? 0.0 - inflation_ : within);
+  }
+  return least;
+}
+
+}  // namespace gjk
+#endif

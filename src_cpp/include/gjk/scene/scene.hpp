@@ -3,8 +3,6 @@
 // Many obstacles, and queries for an ego shape at many poses among them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,11 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/broad/bvh.hpp"
-#include "gjk/certificate.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/query.hpp"
-#include "gjk/scene/batch.hpp"
+#include "gjk/scene/checks.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/region.hpp"
@@ -28,6 +23,10 @@
 #include "gjk/verdict.hpp"
 
 namespace gjk {
+
+struct Ahead;
+class Certificate;
+class Decision;
 
 struct Nearest {
   std::int64_t obstacle = -1;
@@ -42,19 +41,11 @@ class Scene {
   // The ego shape, with memory for its placed copy and for intermediate results of a query.
   class Ego {
    public:
-    explicit Ego(const Shape& shape) : shape_(&shape) {
-      placed_.reserve(static_cast<std::size_t>(shape.parts()));
-      for (int k = 0; k < shape.parts(); ++k) {
-        const Convex part = shape.part(k);
-        placed_.add(part, {});
-        reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
-        extents_.include(part);
-      }
-    }
+    explicit Ego(const Shape& shape);
 
    private:
     friend class Scene;
-    template <class, class>
+    template <class>
     friend class Batch;
     friend class GradientQuery;
     friend class NearestFreeQuery;
@@ -125,250 +116,69 @@ class Scene {
   const Region* region() const noexcept { return region_.get(); }  // null: none
   const Obstacles& obstacles() const noexcept { return obstacles_; }
 
-  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
-    return check(ego, pose, options, Obstacles::at_rest(), {});
-  }
+  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept;
   // With the obstacles at `time` (s).
   PoseResult check(Ego& ego, const Pose& pose, double time,
-                   const CheckOptions& options) const noexcept {
-    return check(ego, pose, options, obstacles_.at(time), {});
-  }
+                   const CheckOptions& options) const noexcept;
 
   // One result per pose, in their order, for any number of threads. `times` (s) has one entry per
   // pose, or is empty if the obstacles stand still.
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
              const CheckOptions& options, std::span<PoseResult> results,
-             unsigned threads = 1) const {
-    const Shape* const only = &shape;
-    check_each(
-        {&only, 1}, {}, poses, times, options,
-        [results](std::size_t begin, std::size_t end, const PoseResult& result) noexcept {
-          std::ranges::fill(results.subspan(begin, end - begin), result);
-        },
-        threads);
-  }
+             unsigned threads = 1) const;
 
   // The same, with shapes[which[n]] at pose n; `which` may be empty if there is one shape. Calls
   // put(begin, end, result) for the poses from begin to end - 1, from any of the threads, and
   // possibly twice for a pose.
-  template <class Put>
   void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
                   std::span<const Pose> poses, std::span<const double> times,
-                  const CheckOptions& options, const Put& put, unsigned threads = 1) const {
-    Batch<Scene, Put>(*this, shapes, which, poses, times, options, put).check(threads);
-  }
+                  const CheckOptions& options, const PutResults& put, unsigned threads = 1) const;
 
   // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
   // distance, then index. Returns SUCCESS; or INVALID_INPUT or PREDICTION_TOO_SHORT, with an empty
   // result. Allocates if `result` or the memory of the ego has to grow.
   Status nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
-                 std::vector<Nearest>& result) const {
-    return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
-  }
+                 std::vector<Nearest>& result) const;
   // The same with the obstacles at `time` (s).
   Status nearest(Ego& ego, const Pose& pose, double time, std::size_t k, double max_distance,
-                 std::vector<Nearest>& result) const {
-    return nearest(ego, pose, obstacles_.at(time), k, max_distance, result);
-  }
+                 std::vector<Nearest>& result) const;
 
  private:
-  template <class, class>
+  template <class>
   friend class Batch;
   friend class GradientQuery;
   friend class NearestFreeQuery;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
-                 double max_distance, std::vector<Nearest>& result) const {
-    result.clear();
-    ego.kept_.clear();
-    const Status status = find_nearest(ego, pose, view, k, max_distance);
-    for (const std::size_t kept : ego.kept_) {
-      Nearest nearest = ego.seen_[kept].nearest;
-      nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
-      nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
-      result.push_back(nearest);
-    }
-    return status;
-  }
+                 double max_distance, std::vector<Nearest>& result) const;
 
   // Leaves the nearest obstacles in ego.kept_, which must be empty. Their points are relative to
   // ego.origin_. Also visits the obstacles that are at most `window` (m) farther than the k-th. The
   // search starts with the part `first`, if any; the result is the same.
   Status find_nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
-                      double max_distance, double window = 0.0, std::size_t first = kNone) const {
-    place(ego, pose);
-    if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
-    if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
-    if (k == 0) return Status::success;
-    ego.seen_.clear();
-    ego.leaves_ = is_outside(ego);
-    if (may_meet_again()) ego.seen_of_.resize(obstacles_.size(), kNone);
-    const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
-      const Ego::Seen& one = ego.seen_[a];
-      const Ego::Seen& other = ego.seen_[b];
-      return one.rank < other.rank ||
-             (one.rank == other.rank && one.nearest.obstacle < other.nearest.obstacle);
-    };
-    const auto limit = [&]() noexcept {
-      return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank + window;
-    };
-    const auto look_at = [&](std::size_t part) {
-      const std::size_t seen = meet(ego, part, view, limit());
-      if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance) return;
-      std::vector<std::size_t>& kept = ego.kept_;
-      if (ego.seen_[seen].kept) {  // another part of the same obstacle, perhaps nearer
-        std::make_heap(kept.begin(), kept.end(), nearer);
-      } else if (kept.size() < k || nearer(seen, kept.front())) {
-        if (kept.size() == k) {
-          std::pop_heap(kept.begin(), kept.end(), nearer);
-          ego.seen_[kept.back()].kept = false;
-          kept.pop_back();
-        }
-        kept.push_back(seen);
-        ego.seen_[seen].kept = true;
-        std::push_heap(kept.begin(), kept.end(), nearer);
-      }
-    };
-    if (ego.leaves_) look_at(first_of_region());
-    if (first != kNone) look_at(first);
-    obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t part) {
-      if (part != first) look_at(part);
-      return limit();
-    });
-    for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
-      ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = kNone;
-    }
-    std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
-    return Status::success;
-  }
+                      double max_distance, double window = 0.0, std::size_t first = kNone) const;
 
-  void place(Ego& ego, const Pose& pose) const noexcept {
-    place(ego, pose, Transform::from_pose(pose, obstacles_.origin()));
-  }
+  void place(Ego& ego, const Pose& pose) const noexcept;
   // `at`: the transform to the pose, relative to the obstacles' origin.
-  void place(Ego& ego, const Pose& pose, const Transform& at) const noexcept {
-    ego.moving_.require_room(obstacles_.most_vertices());
-    const bool exact = place_about(ego, at, obstacles_.origin());
-    ego.bounds_ = {};
-    ego.known_ = ego.placed_.size() > 0;
-    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      const Convex& part = ego.placed_.just_placed(i);
-      ego.bounds_.include(bounds(part));
-      ego.known_ &= in_domain(part, part);
-    }
-    // If the ego is exact relative to the frame's origin but not to the obstacles', it is far from
-    // them. Keep its exact position.
-    const Vec2 zero;
-    if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
-    if (!place_about(ego, Transform::from_pose(pose, zero), zero)) {
-      place_about(ego, at, obstacles_.origin());
-    }
-  }
+  void place(Ego& ego, const Pose& pose, const Transform& at) const noexcept;
   // Returns true if nothing was rounded.
-  static bool place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept {
-    ego.origin_ = origin;
-    bool exact = true;
-    for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
-      const Convex local = ego.shape_->part(static_cast<int>(k));
-      ego.placed_.replace(k, local, at);
-      exact &= ego.placed_.just_placed(k).error <= local.error;
-    }
-    return exact;
-  }
+  static bool place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept;
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
                    const Obstacles::View& view, const Ahead& ahead,
-                   std::size_t* nearest_part = nullptr) const noexcept {
-    std::size_t cold = kNone;
-    if (nearest_part == nullptr) nearest_part = &cold;
-    PoseResult result;
-    const bool is_clear =
-        ahead.is_known && ahead.search.is_complete() && ahead.near.empty() && region_ == nullptr;
-    const bool is_hit = ahead.hit != kNone;
-    if (!ahead.is_placed && !is_clear && !is_hit) place(ego, pose);
-    if (!(is_clear || is_hit || ego.known_) ||
-        !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
-      result.status = Status::invalid_input;
-      return result;
-    }
-    Decision decision(options.margin);
-    if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
-      decision.fail(Status::invalid_input);
-      result.nearest = shapeless;
-    } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
-      decision.fail(Status::prediction_too_short);
-      result.nearest = unknown;
-    }
-    if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
-    if (is_hit) {
-      decision.take(Verdict::collision, {}, options.margin);
-      result.nearest = obstacles_.owner(ahead.hit);
-    } else if (options.mode == Mode::collide) {
-      collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
-    } else {
-      distance_at(ego, options.margin, view, *nearest_part, decision, result);
-      result.lower_bound = decision.lower();
-    }
-    result.verdict = decision.verdict();
-    result.status = decision.status();
-    check_free(result.verdict, result.status, decision.lower(), options.margin);
-    if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
-      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-      result.distance = kNaN;
-      result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
-    }
-    return result;
-  }
+                   std::size_t* nearest_part = nullptr) const noexcept;
 
   // m. The distance that part k requires.
-  double required_to(std::size_t k, const Obstacles::View& view, double margin) const noexcept {
-    if (obstacles_.margins().none()) return margin;
-    return obstacles_.required(static_cast<std::size_t>(obstacles_.owner(k)), view, margin);
-  }
+  double required_to(std::size_t k, const Obstacles::View& view, double margin) const noexcept;
 
   // Certificate from the boxes of two parts.
-  static Certificate apart(const Convex& a, const Convex& b) noexcept {
-    if (!in_domain(b, b)) return {};
-    return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
-  }
+  static Certificate apart(const Convex& a, const Convex& b) noexcept;
 
   // Classifies every part within its required distance of the ego, until one collides. `hit_part`
   // is tested first; afterwards it is the part that collides, if any.
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead& ahead,
-                  std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept {
-    const std::size_t first = std::exchange(hit_part, kNone);
-    if (is_outside(ego)) {
-      if (decision.take(Verdict::collision)) result.nearest = static_cast<std::int64_t>(size());
-      return;
-    }
-    const auto look_at = [&](std::size_t k) noexcept {
-      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
-      if (!found) return false;
-      const double required = required_to(k, view, margin);
-      const Convex obstacle = found.convex();
-      for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Verdict verdict = classify(ego.placed_.just_placed(i), obstacle, required);
-        if (decision.take(verdict, {}, required)) {
-          result.nearest = obstacles_.owner(k);
-        }
-      }
-      if (decision.verdict() != Verdict::collision) return false;
-      hit_part = k;
-      return true;
-    };
-    if (first != kNone && look_at(first)) return;
-    const double range = obstacles_.range(view, margin);
-    Exhausted search = ahead.search;
-    if (search.is_complete()) {
-      for (const Bvh::Hit& hit : ahead.near) {
-        if (look_at(hit.item)) return;
-      }
-    } else {
-      search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(range)), view, look_at);
-    }
-    decision.take(Certificate::exhausted(search, range));
-  }
+                  std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept;
 
   // Pairs are skipped if their boxes are farther apart than the best distance. Their lower bounds
   // are larger than that distance, so they do not change the result. To make it independent of the
@@ -377,84 +187,14 @@ class Scene {
   // that of mode collide. `nearest_part` is tested first; afterwards it is the part of the closest
   // pair.
   void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
-                   Decision& decision, PoseResult& result) const noexcept {
-    Closest best;
-    best.distance = kInfinity;
-    std::size_t best_pair = kNone;
-    const std::size_t first = nearest_part;
-    const auto take_best = [&](const Closest& closest, std::size_t pair) noexcept {
-      if (closest.distance < best.distance ||
-          (closest.distance == best.distance && pair < best_pair)) {
-        best = closest;
-        best_pair = pair;
-        result.nearest = obstacles_.owner(pair / ego.placed_.size());
-      }
-    };
-    bool leaves = false;
-    const auto leave = [&]() noexcept {
-      leaves = true;
-      const Closest closest = excursion(ego);
-      take_best(closest, pair_number(ego, 0, first_of_region()));
-      decision.take(Verdict::collision, Certificate::of(closest));
-    };
-    if (is_outside(ego)) leave();
-    const auto look_at = [&](std::size_t k) noexcept {
-      if (leaves && is_of_region(k)) return;
-      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
-      if (!found) return;
-      const double required = required_to(k, view, margin);
-      const Convex b = found.convex();
-      for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Convex& a = ego.placed_.just_placed(i);
-        const double certain = free_above(a, b, required);
-        const Certificate boxes = apart(a, b);
-        if (boxes.lower() > best.distance && boxes.proves(certain)) {
-          decision.take(boxes, required);
-          continue;
-        }
-        Closest closest = gjk::closest(a, b);
-        if (is_of_region(k)) {
-          if (Region::may_touch(closest, a, b)) {
-            leave();
-            return;
-          }
-          closest.distance = region_->distance_to_true(closest.distance, b.radius);
-        }
-        take_best(closest, pair_number(ego, i, k));
-        const Certificate certificate = bound_of(closest, boxes);
-        if (certificate.proves(certain)) {
-          decision.take(certificate, required);
-        } else {
-          decision.take(classify(a, b, required), certificate, required);
-        }
-      }
-    };
-    const double range = undecided_margin(obstacles_.range(view, margin));
-    const auto limit = [&]() noexcept { return std::fmax(best.distance, range); };
-    if (first != kNone) look_at(first);
-    const Exhausted search =
-        obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
-          if (k != first) look_at(k);
-          return limit();
-        });
-    decision.take(Certificate::exhausted(search, limit()));
-    result.distance = best.distance;
-    nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
-    if (best_pair == kNone) return;  // no obstacle at a known distance
-    result.witness_ego = best.point_a + ego.origin_;
-    result.witness_obstacle = best.point_b + ego.origin_;
-    result.direction = best.direction;
-  }
+                   Decision& decision, PoseResult& result) const noexcept;
 
   // Numbers pairs by obstacle part, then ego part. At equal distances the first pair decides.
   static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
     return k * ego.placed_.size() + i;
   }
   // The bound of a pair, given that of its boxes. Proves nothing if `closest` has no answer.
-  static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept {
-    if (closest.status != Status::success) return {};
-    return stronger(Certificate::of(closest), boxes);
-  }
+  static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept;
 
   // The parts of the region are the segments of its boundary.
   bool is_of_region(std::size_t k) const noexcept {
@@ -463,83 +203,417 @@ class Scene {
   std::size_t first_of_region() const noexcept { return obstacles_.outlines().begin(size()); }
   // Whether some part of the ego is not certainly in the region, given that it touches no part of
   // the region's boundary.
-  bool is_outside(const Ego& ego) const noexcept {
-    for (std::size_t i = 0; region_ != nullptr && i < ego.placed_.size(); ++i) {
-      if (!region_->holds(ego.placed_.just_placed(i).vertex(0), ego.origin_)) return true;
-    }
-    return false;
-  }
+  bool is_outside(const Ego& ego) const noexcept;
   // The signed distance to the outside of the region, for an ego that is not certainly in it.
-  [[gnu::noinline]] Closest excursion(const Ego& ego) const noexcept {
-    Region::Excursion farthest;
-    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      farthest.include(*region_, ego.placed_.just_placed(i), ego.origin_);
-    }
-    return farthest.closest();
-  }
+  Closest excursion(const Ego& ego) const noexcept;
 
   // An obstacle with several parts may be visited more than once.
   bool may_meet_again() const noexcept { return parts() > obstacles_.size(); }
 
   // Records part k for its obstacle, unless it is farther than `limit` (m).
-  std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const {
-    const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
-    const std::int64_t owner = obstacles_.owner(k);
-    std::size_t met = kNone;
-    if (!found) return met;
-    std::size_t before = kNone;
-    std::size_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
-    const auto leave = [&] {
-      ego.leaves_ = true;
-      const Closest closest = excursion(ego);
-      if (index == kNone) {
-        index = ego.seen_.size();
-        ego.seen_.emplace_back();
-      }
-      Ego::Seen& seen = ego.seen_[index];
-      seen = {{owner, closest},    pair_number(ego, 0, first_of_region()),
-              closest.distance,    closest.lower_bound,
-              closest.lower_bound, seen.kept};
-      return index;
-    };
-    if (ego.leaves_ && is_of_region(k)) return index == kNone ? leave() : index;
-    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
-      if (boxes.lower() > limit) continue;
-      Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
-      if (is_of_region(k)) {
-        const Convex segment = found.convex();
-        if (Region::may_touch(closest, ego.placed_.convex(i), segment)) return leave();
-        closest.distance = region_->distance_to_true(closest.distance, segment.radius);
-      }
-      closest.lower_bound = bound_of(closest, boxes).lower();
-      const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
-      const std::size_t pair = pair_number(ego, i, k);
-      if (index == kNone) {
-        index = ego.seen_.size();
-        ego.seen_.push_back({{owner, closest}, pair, rank, closest.lower_bound});
-      } else {
-        Ego::Seen& seen = ego.seen_[index];
-        Closest& best = seen.nearest.closest;
-        const double lower = std::fmin(best.lower_bound, closest.lower_bound);
-        double other = closest.lower_bound;
-        if (rank < seen.rank || (rank == seen.rank && pair < seen.pair)) {
-          other = seen.lower;
-          best = closest;
-          seen.rank = rank;
-          seen.pair = pair;
-          seen.lower = closest.lower_bound;
-        }
-        seen.second = std::fmin(seen.second, other);
-        best.lower_bound = lower;
-      }
-      met = index;
-    }
-    return met;
-  }
+  std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const;
 
   Obstacles obstacles_;
   std::shared_ptr<const Region> region_;  // null: none
 };
 
 }  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <algorithm>
+#include <cmath>
+
+#include "gjk/broad/bvh.hpp"
+#include "gjk/certificate.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/batch.hpp"
+
+namespace gjk {
+
+GJK_KERNEL Scene::Ego::Ego(const Shape& shape) : shape_(&shape) {
+  placed_.reserve(static_cast<std::size_t>(shape.parts()));
+  for (int k = 0; k < shape.parts(); ++k) {
+    const Convex part = shape.part(k);
+    placed_.add(part, {});
+    reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
+    extents_.include(part);
+  }
+}
+
+GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose,
+                                   const CheckOptions& options) const noexcept {
+  return check(ego, pose, options, Obstacles::at_rest(), {});
+}
+
+GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose, double time,
+                                   const CheckOptions& options) const noexcept {
+  return check(ego, pose, options, obstacles_.at(time), {});
+}
+
+GJK_KERNEL void Scene::check(const Shape& shape, std::span<const Pose> poses,
+                             std::span<const double> times, const CheckOptions& options,
+                             std::span<PoseResult> results, unsigned threads) const {
+  const Shape* const only = &shape;
+  check_each(
+      {&only, 1}, {}, poses, times, options,
+      [results](std::size_t begin, std::size_t end, const PoseResult& result) noexcept {
+        std::ranges::fill(results.subspan(begin, end - begin), result);
+      },
+      threads);
+}
+
+GJK_KERNEL void Scene::check_each(std::span<const Shape* const> shapes,
+                                  std::span<const std::uint32_t> which, std::span<const Pose> poses,
+                                  std::span<const double> times, const CheckOptions& options,
+                                  const PutResults& put, unsigned threads) const {
+  Batch<Scene>(*this, shapes, which, poses, times, options, put).check(threads);
+}
+
+GJK_KERNEL Status Scene::nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
+                                 std::vector<Nearest>& result) const {
+  return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
+}
+
+GJK_KERNEL Status Scene::nearest(Ego& ego, const Pose& pose, double time, std::size_t k,
+                                 double max_distance, std::vector<Nearest>& result) const {
+  return nearest(ego, pose, obstacles_.at(time), k, max_distance, result);
+}
+
+inline Status Scene::nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
+                             double max_distance, std::vector<Nearest>& result) const {
+  result.clear();
+  ego.kept_.clear();
+  const Status status = find_nearest(ego, pose, view, k, max_distance);
+  for (const std::size_t kept : ego.kept_) {
+    Nearest nearest = ego.seen_[kept].nearest;
+    nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
+    nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
+    result.push_back(nearest);
+  }
+  return status;
+}
+
+inline Status Scene::find_nearest(Ego& ego, const Pose& pose, const Obstacles::View& view,
+                                  std::size_t k, double max_distance, double window,
+                                  std::size_t first) const {
+  place(ego, pose);
+  if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
+  if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
+  if (k == 0) return Status::success;
+  ego.seen_.clear();
+  ego.leaves_ = is_outside(ego);
+  if (may_meet_again()) ego.seen_of_.resize(obstacles_.size(), kNone);
+  const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
+    const Ego::Seen& one = ego.seen_[a];
+    const Ego::Seen& other = ego.seen_[b];
+    return one.rank < other.rank ||
+           (one.rank == other.rank && one.nearest.obstacle < other.nearest.obstacle);
+  };
+  const auto limit = [&]() noexcept {
+    return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank + window;
+  };
+  const auto look_at = [&](std::size_t part) {
+    const std::size_t seen = meet(ego, part, view, limit());
+    if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance) return;
+    std::vector<std::size_t>& kept = ego.kept_;
+    if (ego.seen_[seen].kept) {  // another part of the same obstacle, perhaps nearer
+      std::make_heap(kept.begin(), kept.end(), nearer);
+    } else if (kept.size() < k || nearer(seen, kept.front())) {
+      if (kept.size() == k) {
+        std::pop_heap(kept.begin(), kept.end(), nearer);
+        ego.seen_[kept.back()].kept = false;
+        kept.pop_back();
+      }
+      kept.push_back(seen);
+      ego.seen_[seen].kept = true;
+      std::push_heap(kept.begin(), kept.end(), nearer);
+    }
+  };
+  if (ego.leaves_) look_at(first_of_region());
+  if (first != kNone) look_at(first);
+  obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t part) {
+    if (part != first) look_at(part);
+    return limit();
+  });
+  for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
+    ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = kNone;
+  }
+  std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
+  return Status::success;
+}
+
+inline void Scene::place(Ego& ego, const Pose& pose) const noexcept {
+  place(ego, pose, Transform::from_pose(pose, obstacles_.origin()));
+}
+
+inline void Scene::place(Ego& ego, const Pose& pose, const Transform& at) const noexcept {
+  ego.moving_.require_room(obstacles_.most_vertices());
+  const bool exact = place_about(ego, at, obstacles_.origin());
+  ego.bounds_ = {};
+  ego.known_ = ego.placed_.size() > 0;
+  for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+    const Convex& part = ego.placed_.just_placed(i);
+    ego.bounds_.include(bounds(part));
+    ego.known_ &= in_domain(part, part);
+  }
+  // If the ego is exact relative to the frame's origin but not to the obstacles', it is far from
+  // them. Keep its exact position.
+  const Vec2 zero;
+  if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
+  if (!place_about(ego, Transform::from_pose(pose, zero), zero)) {
+    place_about(ego, at, obstacles_.origin());
+  }
+}
+
+inline bool Scene::place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept {
+  ego.origin_ = origin;
+  bool exact = true;
+  for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
+    const Convex local = ego.shape_->part(static_cast<int>(k));
+    ego.placed_.replace(k, local, at);
+    exact &= ego.placed_.just_placed(k).error <= local.error;
+  }
+  return exact;
+}
+
+inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& options,
+                               const Obstacles::View& view, const Ahead& ahead,
+                               std::size_t* nearest_part) const noexcept {
+  std::size_t cold = kNone;
+  if (nearest_part == nullptr) nearest_part = &cold;
+  PoseResult result;
+  const bool is_clear =
+      ahead.is_known && ahead.search.is_complete() && ahead.near.empty() && region_ == nullptr;
+  const bool is_hit = ahead.hit != kNone;
+  if (!ahead.is_placed && !is_clear && !is_hit) place(ego, pose);
+  if (!(is_clear || is_hit || ego.known_) ||
+      !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+    result.status = Status::invalid_input;
+    return result;
+  }
+  Decision decision(options.margin);
+  if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
+    decision.fail(Status::invalid_input);
+    result.nearest = shapeless;
+  } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
+    decision.fail(Status::prediction_too_short);
+    result.nearest = unknown;
+  }
+  if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
+  if (is_hit) {
+    decision.take(Verdict::collision, {}, options.margin);
+    result.nearest = obstacles_.owner(ahead.hit);
+  } else if (options.mode == Mode::collide) {
+    collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
+  } else {
+    distance_at(ego, options.margin, view, *nearest_part, decision, result);
+    result.lower_bound = decision.lower();
+  }
+  result.verdict = decision.verdict();
+  result.status = decision.status();
+  check_free(result.verdict, result.status, decision.lower(), options.margin);
+  if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    result.distance = kNaN;
+    result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
+  }
+  return result;
+}
+
+inline double Scene::required_to(std::size_t k, const Obstacles::View& view,
+                                 double margin) const noexcept {
+  if (obstacles_.margins().none()) return margin;
+  return obstacles_.required(static_cast<std::size_t>(obstacles_.owner(k)), view, margin);
+}
+
+inline Certificate Scene::apart(const Convex& a, const Convex& b) noexcept {
+  if (!in_domain(b, b)) return {};
+  return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
+}
+
+inline void Scene::collide_at(Ego& ego, double margin, const Obstacles::View& view,
+                              const Ahead& ahead, std::size_t& hit_part, Decision& decision,
+                              PoseResult& result) const noexcept {
+  const std::size_t first = std::exchange(hit_part, kNone);
+  if (is_outside(ego)) {
+    if (decision.take(Verdict::collision)) result.nearest = static_cast<std::int64_t>(size());
+    return;
+  }
+  const auto look_at = [&](std::size_t k) noexcept {
+    const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+    if (!found) return false;
+    const double required = required_to(k, view, margin);
+    const Convex obstacle = found.convex();
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      const Verdict verdict = classify(ego.placed_.just_placed(i), obstacle, required);
+      if (decision.take(verdict, {}, required)) {
+        result.nearest = obstacles_.owner(k);
+      }
+    }
+    if (decision.verdict() != Verdict::collision) return false;
+    hit_part = k;
+    return true;
+  };
+  if (first != kNone && look_at(first)) return;
+  const double range = obstacles_.range(view, margin);
+  Exhausted search = ahead.search;
+  if (search.is_complete()) {
+    for (const Bvh::Hit& hit : ahead.near) {
+      if (look_at(hit.item)) return;
+    }
+  } else {
+    search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(range)), view, look_at);
+  }
+  decision.take(Certificate::exhausted(search, range));
+}
+
+inline void Scene::distance_at(Ego& ego, double margin, const Obstacles::View& view,
+                               std::size_t& nearest_part, Decision& decision,
+                               PoseResult& result) const noexcept {
+  Closest best;
+  best.distance = kInfinity;
+  std::size_t best_pair = kNone;
+  const std::size_t first = nearest_part;
+  const auto take_best = [&](const Closest& closest, std::size_t pair) noexcept {
+    if (closest.distance < best.distance ||
+        (closest.distance == best.distance && pair < best_pair)) {
+      best = closest;
+      best_pair = pair;
+      result.nearest = obstacles_.owner(pair / ego.placed_.size());
+    }
+  };
+  bool leaves = false;
+  const auto leave = [&]() noexcept {
+    leaves = true;
+    const Closest closest = excursion(ego);
+    take_best(closest, pair_number(ego, 0, first_of_region()));
+    decision.take(Verdict::collision, Certificate::of(closest));
+  };
+  if (is_outside(ego)) leave();
+  const auto look_at = [&](std::size_t k) noexcept {
+    if (leaves && is_of_region(k)) return;
+    const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+    if (!found) return;
+    const double required = required_to(k, view, margin);
+    const Convex b = found.convex();
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      const Convex& a = ego.placed_.just_placed(i);
+      const double certain = free_above(a, b, required);
+      const Certificate boxes = apart(a, b);
+      if (boxes.lower() > best.distance && boxes.proves(certain)) {
+        decision.take(boxes, required);
+        continue;
+      }
+      Closest closest = gjk::closest(a, b);
+      if (is_of_region(k)) {
+        if (Region::may_touch(closest, a, b)) {
+          leave();
+          return;
+        }
+        closest.distance = region_->distance_to_true(closest.distance, b.radius);
+      }
+      take_best(closest, pair_number(ego, i, k));
+      const Certificate certificate = bound_of(closest, boxes);
+      if (certificate.proves(certain)) {
+        decision.take(certificate, required);
+      } else {
+        decision.take(classify(a, b, required), certificate, required);
+      }
+    }
+  };
+  const double range = undecided_margin(obstacles_.range(view, margin));
+  const auto limit = [&]() noexcept { return std::fmax(best.distance, range); };
+  if (first != kNone) look_at(first);
+  const Exhausted search =
+      obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
+        if (k != first) look_at(k);
+        return limit();
+      });
+  decision.take(Certificate::exhausted(search, limit()));
+  result.distance = best.distance;
+  nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
+  if (best_pair == kNone) return;  // no obstacle at a known distance
+  result.witness_ego = best.point_a + ego.origin_;
+  result.witness_obstacle = best.point_b + ego.origin_;
+  result.direction = best.direction;
+}
+
+inline Certificate Scene::bound_of(const Closest& closest, const Certificate& boxes) noexcept {
+  if (closest.status != Status::success) return {};
+  return stronger(Certificate::of(closest), boxes);
+}
+
+inline bool Scene::is_outside(const Ego& ego) const noexcept {
+  for (std::size_t i = 0; region_ != nullptr && i < ego.placed_.size(); ++i) {
+    if (!region_->holds(ego.placed_.just_placed(i).vertex(0), ego.origin_)) return true;
+  }
+  return false;
+}
+
+[[gnu::noinline]] inline Closest Scene::excursion(const Ego& ego) const noexcept {
+  Region::Excursion farthest;
+  for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+    farthest.include(*region_, ego.placed_.just_placed(i), ego.origin_);
+  }
+  return farthest.closest();
+}
+
+inline std::size_t Scene::meet(Ego& ego, std::size_t k, const Obstacles::View& view,
+                               double limit) const {
+  const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+  const std::int64_t owner = obstacles_.owner(k);
+  std::size_t met = kNone;
+  if (!found) return met;
+  std::size_t before = kNone;
+  std::size_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
+  const auto leave = [&] {
+    ego.leaves_ = true;
+    const Closest closest = excursion(ego);
+    if (index == kNone) {
+      index = ego.seen_.size();
+      ego.seen_.emplace_back();
+    }
+    Ego::Seen& seen = ego.seen_[index];
+    seen = {{owner, closest},    pair_number(ego, 0, first_of_region()),
+            closest.distance,    closest.lower_bound,
+            closest.lower_bound, seen.kept};
+    return index;
+  };
+  if (ego.leaves_ && is_of_region(k)) return index == kNone ? leave() : index;
+  for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+    const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
+    if (boxes.lower() > limit) continue;
+    Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
+    if (is_of_region(k)) {
+      const Convex segment = found.convex();
+      if (Region::may_touch(closest, ego.placed_.convex(i), segment)) return leave();
+      closest.distance = region_->distance_to_true(closest.distance, segment.radius);
+    }
+    closest.lower_bound = bound_of(closest, boxes).lower();
+    const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
+    const std::size_t pair = pair_number(ego, i, k);
+    if (index == kNone) {
+      index = ego.seen_.size();
+      ego.seen_.push_back({{owner, closest}, pair, rank, closest.lower_bound});
+    } else {
+      Ego::Seen& seen = ego.seen_[index];
+      Closest& best = seen.nearest.closest;
+      const double lower = std::fmin(best.lower_bound, closest.lower_bound);
+      double other = closest.lower_bound;
+      if (rank < seen.rank || (rank == seen.rank && pair < seen.pair)) {
+        other = seen.lower;
+        best = closest;
+        seen.rank = rank;
+        seen.pair = pair;
+        seen.lower = closest.lower_bound;
+      }
+      seen.second = std::fmin(seen.second, other);
+      best.lower_bound = lower;
+    }
+    met = index;
+  }
+  return met;
+}
+
+}  // namespace gjk
+#endif

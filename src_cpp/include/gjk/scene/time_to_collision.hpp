@@ -3,18 +3,12 @@
 // When the ego shape meets the first obstacle if all keep their present twists.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 
-#include "gjk/certificate.hpp"
-#include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/parallel.hpp"
-#include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/pose.hpp"
@@ -43,6 +37,33 @@ struct TimeToCollisionOptions {
   double horizon = 10.0;     // s, > 0
   double tolerance = 0.005;  // m, > 0
 };
+
+// The time until the ego, at `pose` at the time `time` (s), first touches an obstacle, if the ego
+// keeps its twist and each obstacle keeps the twist that it has at `time`. Conservative within the
+// tolerance: a contact may be reported if they pass at a distance of up to the tolerance, and its
+// time is not later than the true one.
+TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
+                                  const Twist& twist, double time,
+                                  const TimeToCollisionOptions& options = {});
+
+// The same for many poses; all spans have the length of `results`.
+void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                        std::span<const Twist> twists, std::span<const double> times,
+                        const TimeToCollisionOptions& options, std::span<TimeToCollision> results,
+                        unsigned threads = 1);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <algorithm>
+#include <cmath>
+
+#include "gjk/certificate.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/scene/obstacles.hpp"
+
+namespace gjk {
 
 namespace detail {
 
@@ -197,22 +218,18 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
 
 }  // namespace detail
 
-// The time until the ego, at `pose` at the time `time` (s), first touches an obstacle, if the ego
-// keeps its twist and each obstacle keeps the twist that it has at `time`. Conservative within the
-// tolerance: a contact may be reported if they pass at a distance of up to the tolerance, and its
-// time is not later than the true one.
-inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
-                                         const Twist& twist, double time,
-                                         const TimeToCollisionOptions& options = {}) {
+GJK_KERNEL TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
+                                             const Twist& twist, double time,
+                                             const TimeToCollisionOptions& options) {
   return detail::time_to_collision(scene, ego, pose, twist, time, options,
                                    detail::Velocities::of(scene.obstacles()));
 }
 
-// The same for many poses; all spans have the length of `results`.
-inline void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                               std::span<const Twist> twists, std::span<const double> times,
-                               const TimeToCollisionOptions& options,
-                               std::span<TimeToCollision> results, unsigned threads = 1) {
+GJK_KERNEL void times_to_collision(const Scene& scene, const Shape& ego,
+                                   std::span<const Pose> poses, std::span<const Twist> twists,
+                                   std::span<const double> times,
+                                   const TimeToCollisionOptions& options,
+                                   std::span<TimeToCollision> results, unsigned threads) {
   const detail::Velocities velocities = detail::Velocities::of(scene.obstacles());
   const std::size_t count = std::min({results.size(), poses.size(), twists.size(), times.size()});
   for_each_chunk(count, 16, threads, [&] {
@@ -226,3 +243,4 @@ inline void times_to_collision(const Scene& scene, const Shape& ego, std::span<c
 }
 
 }  // namespace gjk
+#endif

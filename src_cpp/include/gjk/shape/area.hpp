@@ -12,6 +12,25 @@
 // either side of it. If n parts all overlap each other, there are n^2 crossings, but few others.
 #pragma once
 
+#include "gjk/shape/shape.hpp"
+
+namespace gjk {
+
+// m2. The relative error is about 1e-12; of one part, a few roundings. The result is NaN if the
+// boundary of the union has too many corners, for example for 1000 crossing bars (kMostTests,
+// kMostLevels).
+double area(const Shape& shape);
+
+namespace detail {
+
+// Whether a point is more than `least` (m, > 0) inside of a convex part.
+bool is_deep_in(const Convex& part, Vec2 p, double least) noexcept;
+
+}  // namespace detail
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -28,10 +47,10 @@
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
-#include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
+
 namespace detail {
 
 // m2. Each product is exact, and the sum is rounded.
@@ -189,8 +208,7 @@ void find_crossings(const Boundary& a, const Boundary& b, Found&& found) {
   cut(line.from + dot(along, since) * along, along, cross_of_edges(along, since), arc.radius);
 }
 
-// Whether a point is more than `least` (m, > 0) inside of a convex part.
-inline bool is_deep_in(const Convex& part, Vec2 p, double least) noexcept {
+GJK_KERNEL bool is_deep_in(const Convex& part, Vec2 p, double least) noexcept {
   double inner = part.size > 2 ? std::numeric_limits<double>::infinity() : -1.0;  // m, to the edges
   double square = std::numeric_limits<double>::infinity();  // m2, of the distance to an edge
   for (int i = 0; i < part.size; ++i) {
@@ -321,10 +339,7 @@ inline double union_area(std::vector<Boundary>& all, DeepIn& is_deep, Vec2 origi
 
 }  // namespace detail
 
-// m2. The relative error is about 1e-12; of one part, a few roundings. The result is NaN if the
-// boundary of the union has too many corners, for example for 1000 crossing bars (kMostTests,
-// kMostLevels).
-inline double area(const Shape& shape) {
+GJK_KERNEL double area(const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.parts());
   std::vector<Convex> parts;
   std::vector<Box> boxes;
@@ -386,3 +401,4 @@ inline double area(const Shape& shape) {
 }
 
 }  // namespace gjk
+#endif

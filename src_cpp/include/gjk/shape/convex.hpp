@@ -5,14 +5,17 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/outline.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/bits.hpp"
 
 namespace gjk {
 
@@ -27,6 +30,17 @@ inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i +
 inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
 
 }  // namespace detail
+
+// A number of points: from any type of integers, as int or the size() of a vector. A number that is
+// no int counts as 0 points, for which queries answer UNKNOWN.
+struct Count {
+  template <std::integral Integer>
+  constexpr Count(Integer n) noexcept  // NOLINT(google-explicit-constructor)
+      : value(std::in_range<int>(n) ? static_cast<int>(n) : 0) {}
+  constexpr operator int() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+
+  int value;
+};
 
 // A view of a convex polygon with a radius: one vertex and a radius make a circle, two a capsule.
 //
@@ -52,7 +66,7 @@ struct Convex {
 
   // The bounds for exact shapes require convexity. If the vertices are not convex, not
   // counter-clockwise, or wind around more than once, every query answers UNKNOWN.
-  static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
+  static Convex view(const double* x, const double* y, Count size, double radius = 0.0) noexcept {
     Convex c;
     c.x = x;
     c.y = y;

@@ -3,14 +3,38 @@
 // The convex hull of points, and whether an outline is convex as given. Exact.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <span>
 #include <vector>
 
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
+// a segment, or a polygon. Andrew's monotone chain with exact orientations.
+//
+// If several points are equal after snapped(), one is kept. A point with a tiny coordinate is
+// preferred, because the others are within kTinyError of it, and without it the shape would count
+// as exact. For the same reason, a point with a tiny coordinate is dropped only if it lies strictly
+// inside the hull.
+std::vector<Vec2> convex_hull(std::span<const Vec2> points);
+
+// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. It is the turn
+// at the lexicographically smallest vertex, where repeated neighbours are skipped.
+int winding(std::span<const Vec2> outline);
+
+// exact::first_reflex_vertex() of the vertices as given, then of the snapped vertices, because
+// cross products of tiny coordinates underflow.
+long first_reflex_vertex(std::span<const Vec2> outline);
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <algorithm>
+#include <cstddef>
+
 #include "gjk/narrow/exact.hpp"
 #include "gjk/shape/convex.hpp"
-#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
@@ -52,23 +76,14 @@ inline std::size_t convex_hull(std::span<Vec2> points, Vec2* hull) noexcept {
 
 }  // namespace detail
 
-// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
-// a segment, or a polygon. Andrew's monotone chain with exact orientations.
-//
-// If several points are equal after snapped(), one is kept. A point with a tiny coordinate is
-// preferred, because the others are within kTinyError of it, and without it the shape would count
-// as exact. For the same reason, a point with a tiny coordinate is dropped only if it lies strictly
-// inside the hull.
-inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
+GJK_KERNEL std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   std::vector<Vec2> sorted(points.begin(), points.end());
   std::vector<Vec2> hull(2 * sorted.size() + 1);
   hull.resize(detail::convex_hull(sorted, hull.data()));
   return hull;
 }
 
-// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. It is the turn
-// at the lexicographically smallest vertex, where repeated neighbours are skipped.
-inline int winding(std::span<const Vec2> outline) {
+GJK_KERNEL int winding(std::span<const Vec2> outline) {
   const std::size_t n = outline.size();
   const auto at = [&](std::size_t i) { return snapped(outline[i % n]); };
   std::size_t least = 0;
@@ -89,9 +104,7 @@ inline int winding(std::span<const Vec2> outline) {
   return turn;
 }
 
-// exact::first_reflex_vertex() of the vertices as given, then of the snapped vertices, because
-// cross products of tiny coordinates underflow.
-inline long first_reflex_vertex(std::span<const Vec2> outline) {
+GJK_KERNEL long first_reflex_vertex(std::span<const Vec2> outline) {
   const long n = static_cast<long>(outline.size());
   const auto at = [outline](long i) { return outline[static_cast<std::size_t>(i)]; };
   const long reflex = exact::first_reflex_vertex(n, at);
@@ -100,3 +113,4 @@ inline long first_reflex_vertex(std::span<const Vec2> outline) {
 }
 
 }  // namespace gjk
+#endif

@@ -10,7 +10,6 @@
 
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/vec2.hpp"
-#include "gjk/simd/lanes.hpp"
 
 namespace gjk {
 
@@ -39,6 +38,16 @@ struct OutlineFacts {
   bool is_surely_convex = false;
 };
 
+// For 3 to 64 vertices.
+OutlineFacts examine(const double* x, const double* y, int n) noexcept;
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/simd/lanes.hpp"
+
+namespace gjk {
+
 // In one instruction set; see outline.inc.
 template <class Set>
 struct OutlineChecksOf;
@@ -50,10 +59,10 @@ struct OutlineChecksOf;
 
 namespace gjk {
 
-// For 3 to 64 vertices.
-inline OutlineFacts examine(const double* x, const double* y, int n) noexcept {
+GJK_KERNEL OutlineFacts examine(const double* x, const double* y, int n) noexcept {
   return simd::on_widest(
       [&](auto set) { return OutlineChecksOf<decltype(set)>::Type::examine(x, y, n); });
 }
 
 }  // namespace gjk
+#endif

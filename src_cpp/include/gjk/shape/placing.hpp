@@ -12,21 +12,8 @@
 
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
-#include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
-#include "gjk/simd/lanes.hpp"
-
-namespace gjk {
-
-// Placing in one instruction set; see placing.inc.
-template <class Set>
-struct PlacingOf;
-
-}  // namespace gjk
-
-#define GJK_SIMD_FILE "gjk/shape/placing.inc"
-#include "gjk/simd/each_set.hpp"
 
 namespace gjk {
 
@@ -37,46 +24,7 @@ inline double placed_error(const Convex& local, const Transform& at, double roun
 
 // Places the vertices of `local` in x and y. placed.error bounds their distance from the true
 // positions; it is local.error if nothing was rounded. A placed outline need not be convex.
-inline void place(const Convex& local, const Transform& at, double* x, double* y,
-                  Convex& placed) noexcept {
-  placed.x = x;
-  placed.y = y;
-  placed.size = local.size;
-  placed.radius = local.radius;
-  placed.extent = std::numeric_limits<double>::quiet_NaN();
-  const bool is_known = local.size > 0 && in_domain(local, local) && !std::isnan(at.t_error);
-  double rounding = 0.0;
-  if (at.is_rotated()) {
-    rounding = at.error(local.extent);
-    constexpr int kFew = 8;  // fewer vertices are faster one by one
-    if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
-      placed.take_extremes(simd::on_widest([&](auto set) {
-        return PlacingOf<decltype(set)>::Type::place_and_find_extremes(local, at, x, y);
-      }));
-    } else {
-      for (int i = 0; i < local.size; ++i) {
-        const Vec2 v = at.apply(local.vertex(i));
-        x[i] = v.x;
-        y[i] = v.y;
-      }
-      if (is_known) placed.find_extremes();
-    }
-  } else {
-    for (int i = 0; i < local.size; ++i) {  // the actual rounding errors, often 0
-      const TwoTerms sx = two_sum(local.x[i], at.t.x);
-      const TwoTerms sy = two_sum(local.y[i], at.t.y);
-      x[i] = sx.high;
-      y[i] = sy.high;
-      const double lost = 2.0 * (std::fabs(sx.low) + std::fabs(sy.low));
-      rounding = lost > rounding ? lost : rounding;
-    }
-    if (is_known) placed.find_extremes();
-  }
-  placed.error = placed_error(local, at, rounding);
-  if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
-    placed.error = kMinExactCoordinate;
-  }
-}
+void place(const Convex& local, const Transform& at, double* x, double* y, Convex& placed) noexcept;
 
 // m. Upper bound on the magnitude of the coordinates of the shape at the pose. NaN outside the
 // domain.
@@ -128,3 +76,64 @@ class Room {
 };
 
 }  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include "gjk/shape/expansion.hpp"
+#include "gjk/simd/lanes.hpp"
+
+namespace gjk {
+
+// Placing in one instruction set; see placing.inc.
+template <class Set>
+struct PlacingOf;
+
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/shape/placing.inc"
+#include "gjk/simd/each_set.hpp"
+
+namespace gjk {
+
+GJK_KERNEL void place(const Convex& local, const Transform& at, double* x, double* y,
+                      Convex& placed) noexcept {
+  placed.x = x;
+  placed.y = y;
+  placed.size = local.size;
+  placed.radius = local.radius;
+  placed.extent = std::numeric_limits<double>::quiet_NaN();
+  const bool is_known = local.size > 0 && in_domain(local, local) && !std::isnan(at.t_error);
+  double rounding = 0.0;
+  if (at.is_rotated()) {
+    rounding = at.error(local.extent);
+    constexpr int kFew = 8;  // fewer vertices are faster one by one
+    if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
+      placed.take_extremes(simd::on_widest([&](auto set) {
+        return PlacingOf<decltype(set)>::Type::place_and_find_extremes(local, at, x, y);
+      }));
+    } else {
+      for (int i = 0; i < local.size; ++i) {
+        const Vec2 v = at.apply(local.vertex(i));
+        x[i] = v.x;
+        y[i] = v.y;
+      }
+      if (is_known) placed.find_extremes();
+    }
+  } else {
+    for (int i = 0; i < local.size; ++i) {  // the actual rounding errors, often 0
+      const TwoTerms sx = two_sum(local.x[i], at.t.x);
+      const TwoTerms sy = two_sum(local.y[i], at.t.y);
+      x[i] = sx.high;
+      y[i] = sy.high;
+      const double lost = 2.0 * (std::fabs(sx.low) + std::fabs(sy.low));
+      rounding = lost > rounding ? lost : rounding;
+    }
+    if (is_known) placed.find_extremes();
+  }
+  placed.error = placed_error(local, at, rounding);
+  if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
+    placed.error = kMinExactCoordinate;
+  }
+}
+
+}  // namespace gjk
+#endif

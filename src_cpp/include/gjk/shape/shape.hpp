@@ -10,15 +10,11 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
-#include "gjk/shape/decompose.hpp"
 #include "gjk/shape/expansion.hpp"
-#include "gjk/shape/hull.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
@@ -92,38 +88,10 @@ class Shape {
 
   // Minkowski sum with the box [-rear, front] x [-right, left] (m, each >= 0), where x points to
   // the front and y to the left. Sums are rounded outwards, so the result contains the exact sum.
-  Shape padded(double front, double rear, double left, double right) const {
-    Shape grown;
-    std::vector<Vec2> corners;
-    for (int i = 0; i < parts(); ++i) {
-      const Convex own = part(i);
-      corners.clear();
-      for (int k = 0; k < own.size; ++k) {
-        for (const double x : {-rear, front}) {
-          for (const double y : {-right, left}) {
-            corners.push_back({sum_outwards(own.x[k], x), sum_outwards(own.y[k], y)});
-          }
-        }
-      }
-      grown.add_part(convex_hull(corners), own.radius);
-    }
-    return grown;
-  }
+  Shape padded(double front, double rear, double left, double right) const;
 
   // The shape at a pose, with rounded vertices. If rounding makes a part concave, it is its hull.
-  Shape transformed(const Pose& pose) const {
-    const Transform at = Transform::from_pose(pose);
-    Shape moved;
-    std::vector<Vec2> vertices;
-    for (int i = 0; i < parts(); ++i) {
-      const Convex own = part(i);
-      vertices.clear();
-      for (int k = 0; k < own.size; ++k) vertices.push_back(at.apply(own.vertex(k)));
-      const bool is_convex = first_reflex_vertex(vertices) < 0;
-      moved.add_part(is_convex ? vertices : convex_hull(vertices), own.radius);
-    }
-    return moved;
-  }
+  Shape transformed(const Pose& pose) const;
 
   // m. Contains the shape, radii included; rounded outwards.
   Box bounds() const noexcept {
@@ -171,6 +139,57 @@ class Shape {
   double radius_ = 0.0;
 };
 
+// Appends the convex parts of an outline with holes to `parts`. Outline and holes need at least 3
+// points, not all collinear, in either winding. `index` of an issue counts vertices.
+Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
+                    std::vector<std::vector<Vec2>>& parts,
+                    std::span<const std::vector<Vec2>> holes = {});
+
+}  // namespace gjk
+
+#ifdef GJK_KERNEL
+#include <tuple>
+#include <utility>
+
+#include "gjk/shape/decompose.hpp"
+#include "gjk/shape/hull.hpp"
+
+namespace gjk {
+
+GJK_KERNEL Shape Shape::padded(double front, double rear, double left, double right) const {
+  Shape grown;
+  std::vector<Vec2> corners;
+  for (int i = 0; i < parts(); ++i) {
+    const Convex own = part(i);
+    corners.clear();
+    for (int k = 0; k < own.size; ++k) {
+      for (const double x : {-rear, front}) {
+        for (const double y : {-right, left}) {
+          corners.push_back({sum_outwards(own.x[k], x), sum_outwards(own.y[k], y)});
+        }
+      }
+    }
+    grown.add_part(convex_hull(corners), own.radius);
+  }
+  return grown;
+}
+
+GJK_KERNEL Shape Shape::transformed(const Pose& pose) const {
+  const Transform at = Transform::from_pose(pose);
+  Shape moved;
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < parts(); ++i) {
+    const Convex own = part(i);
+    vertices.clear();
+    for (int k = 0; k < own.size; ++k) vertices.push_back(at.apply(own.vertex(k)));
+    const bool is_convex = first_reflex_vertex(vertices) < 0;
+    moved.add_part(is_convex ? vertices : convex_hull(vertices), own.radius);
+  }
+  return moved;
+}
+
+namespace detail {
+
 // Drops the last vertex of a closed ring, which repeats the first.
 inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
   std::vector<Vec2> open(ring.begin(), ring.end());
@@ -189,11 +208,12 @@ inline Issue check_ring(std::span<const Vec2> ring, const std::string& argument)
   return {};
 }
 
-// Appends the convex parts of an outline with holes to `parts`. Outline and holes need at least 3
-// points, not all collinear, in either winding. `index` of an issue counts vertices.
-inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
-                           std::vector<std::vector<Vec2>>& parts,
-                           std::span<const std::vector<Vec2>> holes = {}) {
+}  // namespace detail
+
+GJK_KERNEL Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy,
+                               const char* argument, std::vector<std::vector<Vec2>>& parts,
+                               std::span<const std::vector<Vec2>> holes) {
+  using namespace detail;
   std::vector<std::vector<Vec2>> rings{open_ring(ring)};
   for (const std::vector<Vec2>& hole : holes) rings.push_back(open_ring(hole));
   const auto name = [&](std::size_t r) {
@@ -253,3 +273,4 @@ inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, con
 }
 
 }  // namespace gjk
+#endif

@@ -10,20 +10,16 @@
 #include <type_traits>
 
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/bits.hpp"
 #include "gjk/simd/dispatch.hpp"
 
 namespace gjk::simd {
-
-// The first n bits, 0 < n <= 64.
-inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
 
 // Rotates n < 64 bits: input bit k is element first + k of a ring, output bit k is element k.
 inline std::uint64_t rotated(std::uint64_t bits, int first, int n) noexcept {
   return (bits << first | bits >> (n - first)) & low_bits(n);
 }
 
-// Maximum number of elements whose index fits into the last bits of a double; see Lanes::tagged().
-inline constexpr int kMostTagged = 64;
 inline constexpr std::int64_t kTag = kMostTagged - 1;
 
 // Vector types of the compilers. Spelt out, because GCC's attribute takes no template parameter.

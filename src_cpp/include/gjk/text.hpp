@@ -3,8 +3,12 @@
 // Texts of messages: statuses and refused arguments.
 #pragma once
 
+#include <cmath>
 #include <string>
 
+#include "gjk/scene/checks.hpp"
+#include "gjk/scene/path.hpp"
+#include "gjk/shape/domain.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 
@@ -69,6 +73,39 @@ inline const char* reason(Status status) noexcept {
       return "internal error";
   }
   return "unknown status";
+}
+
+// The names of msg/Verdict.msg, as UNKNOWN and COORD_RANGE.
+inline std::string to_string(Verdict verdict) {
+  constexpr const char* kNames[] = {"UNKNOWN", "FREE", "COLLISION", "MARGIN"};
+  return kNames[static_cast<int>(verdict)];
+}
+inline std::string to_string(Status status) {
+  std::string name = status == Status::success ? "success" : reason(status);
+  for (char& c : name) c = c == ' ' ? '_' : static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+// Results in one line, for logs.
+inline std::string to_string(const Closest& closest) {
+  return to_string(closest.status) + ": distance " + text_of(closest.distance) +
+         " m, lower bound " + text_of(closest.lower_bound) + " m";
+}
+inline std::string to_string(const PoseResult& result) {
+  std::string text = to_string(result.verdict);
+  if (result.verdict == Verdict::unknown) text += ": " + to_string(result.status);
+  if (result.nearest >= 0) text += ", obstacle " + std::to_string(result.nearest);
+  if (!std::isnan(result.distance)) text += ", distance " + text_of(result.distance) + " m";
+  return text;
+}
+inline std::string to_string(const PathResult& result) {
+  std::string text = to_string(result.verdict);
+  if (result.verdict == Verdict::unknown) text += ": " + to_string(result.status);
+  if (result.first_invalid_segment >= 0) {
+    text += " at segment " + std::to_string(result.first_invalid_segment);
+  }
+  if (result.obstacle >= 0) text += ", obstacle " + std::to_string(result.obstacle);
+  return text;
 }
 
 // The text of a refused argument: "name[index]: rule".
