@@ -7,7 +7,7 @@
 
 namespace gjk::simd {
 
-// Maximum number of elements whose index fits into the last bits of a double; see Lanes::tagged().
+// Maximum number of elements whose index Lanes::tagged() stores in the last bits of a value.
 inline constexpr int kMostTagged = 64;
 
 // The first n bits, 0 < n <= 64.
