@@ -45,16 +45,13 @@ void classify_pairs(std::span<const ConvexPair> pairs, double margin,
 #include "gjk/narrow/view.hpp"
 #include "gjk/query.hpp"
 
-namespace gjk {
-
-namespace detail {
+namespace gjk::detail {
 
 // The steps of a block in one instruction set; see batch.inc.
 template <class Set>
 struct LockstepOf;
 
-}  // namespace detail
-}  // namespace gjk
+}  // namespace gjk::detail
 
 #define GJK_SIMD_FILE "gjk/narrow/batch.inc"
 #include "gjk/simd/each_set.hpp"

@@ -22,9 +22,7 @@
 #include "gjk/simd/dispatch.hpp"
 #include "gjk/verdict.hpp"
 
-namespace gjk {
-
-namespace detail {
+namespace gjk::detail {
 
 // Memory for the hull of points that are not a convex outline.
 class HullRoom {
@@ -228,6 +226,4 @@ class Outlined {
   Convex view_;
 };
 
-}  // namespace detail
-
-}  // namespace gjk
+}  // namespace gjk::detail

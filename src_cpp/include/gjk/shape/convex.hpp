@@ -35,9 +35,9 @@ inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>
 // no int counts as 0 points, for which queries answer UNKNOWN.
 struct Count {
   template <std::integral Integer>
-  constexpr Count(Integer n) noexcept  // NOLINT(google-explicit-constructor)
+  constexpr Count(Integer n) noexcept  // NOLINT(misc-explicit-constructor)
       : value(std::in_range<int>(n) ? static_cast<int>(n) : 0) {}
-  constexpr operator int() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+  constexpr operator int() const noexcept { return value; }  // NOLINT(misc-explicit-constructor)
 
   int value;
 };
