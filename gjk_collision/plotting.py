@@ -217,10 +217,8 @@ def draw_path(
             said = Verdict(result.verdicts[k])  # type: ignore[union-attr]
         _draw_path(axes, one, outlined, free, said, footprints, style)
     if ends:
-        paths = [given[k] for k in range(given.shape[0])] if given.shape else [given]
-        poses = np.array([one.at((0.0, float(one.length))) for one in paths])
-        for k, name, marker in ((0, "start", "o"), (1, "goal", "s")):
-            x, y, _ = poses[:, k].T
+        for poses, name, marker in ((given.starts, "start", "o"), (given.ends, "goal", "s")):
+            x, y, _ = poses.reshape(-1, 3).T
             axes.plot(x, y, marker, label=name, color=VEHICLE, zorder=5)
 
 

@@ -9,17 +9,15 @@ Only the cosine and the sine of a yaw are rounded, with a known error.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt, nextafter
+from math import frexp, isqrt, nextafter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Part", "Placement", "distance_along", "rounded_down"]
+__all__ = ["BITS", "Part", "Placement", "distance_along", "rounded_down", "steps", "turn"]
 
-_PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459")
-_PI_ERROR = Fraction(1, 10**62)
-_BITS = 120  # of a cosine after the binary point
+BITS = 200  # binary places of a cosine and a sine
 
 
 class Part(NamedTuple):
@@ -33,11 +31,10 @@ class Placement:
     """The rigid motion to a pose (x, y, yaw) [m, m, rad]."""
 
     def __init__(self, pose: Sequence[float]) -> None:
-        x, y, yaw = map(Fraction, pose)
-        turns = round(yaw / (2 * _PI))
-        self._x, self._y = x, y
-        self._cos, self._sin, error = _cosine_and_sine(yaw - 2 * turns * _PI)
-        self._error = error + 2 * abs(turns) * _PI_ERROR
+        x, y, yaw = pose
+        self._x, self._y = Fraction(x), Fraction(y)
+        self._cos, self._sin = (Fraction(each, 1 << BITS) for each in turn(yaw))
+        self._error = Fraction(2, 1 << BITS)
 
     def extent(self, part: Part, u: Fraction, v: Fraction) -> Fraction:
         """Return an upper bound of the extent along (u, v) of the placed vertices [m]."""
@@ -51,21 +48,32 @@ class Placement:
         return u * self._x + v * self._y + most
 
 
-def _cosine_and_sine(angle: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the cosine and the sine of an angle of at most 4, and a bound of their errors."""
-    # Taylor series in units of 2^-_BITS, rounded down after each term.
-    one = 1 << _BITS
-    x = int(angle * one)
-    sums, term, n = [0, 0, 0, 0], one, 0
+def steps(number: float | Fraction, places: int) -> int:
+    """Return a number in steps of 2**-places, rounded down."""
+    above, below = number.as_integer_ratio()
+    return (above << places) // below
+
+
+def turn(yaw: float) -> tuple[int, int]:
+    """Return cosine and sine times 2**BITS with errors of less than 2, or exactly if yaw is 0.
+
+    The angle is halved several times, and a power series gives the complex number of the small
+    angle. This number is squared as often as the angle was halved. Each squaring doubles the
+    error, which uses up one of the spare places.
+    """
+    halvings = max(0, frexp(yaw)[1])
+    places = BITS + halvings + 40
+    angle = steps(abs(yaw), places) >> halvings
+    sums, term, n = [0, 0, 0, 0], 1 << places, 0
     while term:
         sums[n % 4] += term
         n += 1
-        term = term * abs(x) // (n * one)
-    cosine, sine = sums[0] - sums[2], sums[1] - sums[3]
-    # Each of the n terms lacks less than n + 4^n / n! <= n + 11 units, the rest less than one, and
-    # the angle lacks less than one.
-    error = Fraction(n * (n + 16), one)
-    return Fraction(cosine, one), Fraction(sine if x >= 0 else -sine, one), error
+        term = (term * angle >> places) // n
+    c, s = sums[0] - sums[2], sums[1] - sums[3]
+    for _ in range(halvings):
+        c, s = (c * c - s * s) >> places, (2 * c * s) >> places
+    spare = places - BITS
+    return c >> spare, (s if yaw > 0.0 else -s) >> spare
 
 
 def distance_along(
@@ -81,8 +89,8 @@ def distance_along(
         return None
     gap = -at_q.extent(q, -u, -v) - at_p.extent(p, u, v)
     # The length of the direction, rounded so that the quotient is too small.
-    number = square.numerator * square.denominator << 2 * _BITS
-    length = Fraction(isqrt(number) + (gap > 0), square.denominator << _BITS)
+    number = square.numerator * square.denominator << 2 * BITS
+    length = Fraction(isqrt(number) + (gap > 0), square.denominator << BITS)
     return gap / length - Fraction(p.radius) - Fraction(q.radius)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,6 @@ from ..arguments import (
     located,
     located_in,
 )
-from ..certificate import FreeCertificate, certified
 from ..errors import InputError
 from ..formats import svg
 from ..formats.figures import OBSTACLE, OBSTACLE_AREA, place
@@ -72,6 +71,9 @@ from .arguments import (
     thread_count,
     twists_along,
 )
+
+if TYPE_CHECKING:
+    from ..certificate import FreeCertificate
 
 __all__ = ["Mode", "PredictionPolicy", "Scene", "flat_arrays", "mode_number", "thread_count"]
 
@@ -606,6 +608,8 @@ class Scene:
         if self._region is not None:
             rule = "must be None for a certificate, which is about obstacles only"
             raise InputError(Status.INVALID_INPUT, "inside", None, rule)
+        from ..certificate import certified  # a planner that does not certify loads no fractions
+
         at = np.array(as_vector(pose, "pose"))
         if not self.is_free(shape, at, margin=margin):
             return None

@@ -17,11 +17,11 @@ that the intervals do not decide, FREE counts as wrong, and COLLISION and MARGIN
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import frexp
 
 import numpy as np
 import numpy.typing as npt
 
+from ..certificate.checker import BITS, steps, turn
 from ..verdict import Verdict
 from .compose import Placed, placing_errors, sums_rounded_up
 from .config import Config
@@ -47,8 +47,6 @@ EARLY = 2.0**-42
 # move a vertex by less than 20 u S. The difference of boxes and the sum of radii add less than
 # 10 u.
 ROUNDED = 2.0**-47
-# Binary places of a cosine and a sine.
-BITS = 200
 
 
 def total_margin(config: Config, margin: float) -> float:
@@ -246,17 +244,12 @@ def _within(a: _Body, b: _Body, limit: Fraction) -> bool:
     places = _places(numbers)
     one, one_error = _on_grid(a, places)
     other, other_error = _on_grid(b, places)
-    return _touch(one, other, _steps(reach, places + 2 * BITS) + one_error + other_error)
+    return _touch(one, other, steps(reach, places + 2 * BITS) + one_error + other_error)
 
 
 def _places(numbers: Iterable[float | Fraction]) -> int:
     """Return the largest number of binary places after the point among these numbers."""
     return max(number.as_integer_ratio()[1].bit_length() for number in numbers) - 1
-
-
-def _steps(number: float | Fraction, places: int) -> int:
-    above, below = number.as_integer_ratio()
-    return (above << places) // below
 
 
 def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
@@ -265,12 +258,12 @@ def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
     Each of the two poses makes the steps finer by BITS. The errors of cosine and sine are less
     than 2, so the error of a vertex is less than 4 times the sum of its absolute coordinates.
     """
-    ring = [(_steps(u, places), _steps(v, places)) for u, v in body.ring.tolist()]
+    ring = [(steps(u, places), steps(v, places)) for u, v in body.ring.tolist()]
     error = 0
     for pose in body.poses:
         places += BITS
-        c, s = _turn(pose.yaw)
-        x, y = (_steps(value, places) for value in pose[:2])
+        c, s = turn(pose.yaw)
+        x, y = (steps(value, places) for value in pose[:2])
         error <<= BITS
         if pose.yaw:
             error = 2 * error + 4 * max(abs(u) + abs(v) for u, v in ring)
@@ -278,33 +271,11 @@ def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
     return ring, error
 
 
-def _turn(yaw: float) -> tuple[int, int]:
-    """Return cosine and sine times 2**BITS with errors of less than 2, or exactly if yaw is 0.
-
-    The angle is halved several times, and a power series gives the complex number of the small
-    angle. This number is squared as often as the angle was halved. Each squaring doubles the
-    error, which uses up one of the spare places.
-    """
-    halvings = max(0, frexp(yaw)[1])
-    places = BITS + halvings + 40
-    angle = _steps(abs(yaw), places) >> halvings
-    sums, term, n = [0, 0, 0, 0], 1 << places, 0
-    while term:
-        sums[n % 4] += term
-        n += 1
-        term = (term * angle >> places) // n
-    c, s = sums[0] - sums[2], sums[1] - sums[3]
-    for _ in range(halvings):
-        c, s = (c * c - s * s) >> places, (2 * c * s) >> places
-    spare = places - BITS
-    return c >> spare, (s if yaw > 0.0 else -s) >> spare
-
-
 def _hull(points: Floats) -> Floats:
     """Return the convex hull of points (n, 2), by Andrew's chain (1979)."""
     rows = points.tolist()
     places = _places(value for row in rows for value in row)
-    row_at = {(_steps(x, places), _steps(y, places)): [x, y] for x, y in rows}
+    row_at = {(steps(x, places), steps(y, places)): [x, y] for x, y in rows}
     order = sorted(row_at)
     chain: list[Point] = []
     for each in (order, order[::-1]):
