@@ -10,7 +10,8 @@ from gjk_collision import Path, Scene, Shape, Verdict
 
 CAR = Shape.box(4.0, 1.8, center=(1.3, 0.0))
 RADIUS = 5.0  # m, of the tightest turn
-PRIMITIVES = [[(k / RADIUS, s)] for k in (-1.0, -0.5, 0.0, 0.5, 1.0) for s in (2.0, -2.0)]
+ARCS = [[(k / RADIUS, s)] for k in (-1.0, -0.5, 0.0, 0.5, 1.0) for s in (2.0, -2.0)]
+PRIMITIVES = Path.arcs((0.0, 0.0, 0.0), ARCS)
 GOAL = (20.0, 6.0, np.pi / 2)
 
 
@@ -38,12 +39,12 @@ def plan(scene: Scene, start: tuple[float, float, float]) -> list[Path]:
         last = Path.reeds_shepp(pose, GOAL, RADIUS)
         if scene.check_path(CAR, last, mode="collide").verdict is Verdict.FREE:
             return [*curves, last]
-        ways = Path.arcs(pose, PRIMITIVES)
+        ways = PRIMITIVES.moved(pose)
         checked = scene.check_path(CAR, ways, mode="collide")  # one call for all primitives
+        ends, lengths = ways.ends, ways.length
         for i in np.flatnonzero(checked.verdicts == Verdict.FREE):
             count += 1
-            end = ways[i].poses[-1]
-            so_far = driven + ways[i].length
+            end, so_far = ends[i], driven + lengths[i]
             to_go = Path.reeds_shepp(end, GOAL, RADIUS).length
             heapq.heappush(frontier, (so_far + to_go, count, so_far, end, [*curves, ways[i]]))
     raise SystemExit("there is no way")

@@ -1174,8 +1174,8 @@ class Scene:
         indices = answer.pop("obstacles")
         if leading:
             arrays = {name: values.reshape(leading) for name, values in answer.items()}
-            present = set(np.unique(answer["verdicts"]).tolist())
-            worst = next(verdict for verdict in WORST_FIRST if verdict in present)
+            present = np.bincount(answer["verdicts"], minlength=len(WORST_FIRST))
+            worst = next(verdict for verdict in WORST_FIRST if present[verdict])
             return PathsResult(
                 is_free=worst is Verdict.FREE,
                 verdict=worst,
