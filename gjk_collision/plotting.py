@@ -95,19 +95,21 @@ def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any
     """Draw the obstacles of a scene at a time [s]; without `time`, at their poses.
 
     If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
-    scene, dashed and not filled. `style` is passed to the patches of the others. The region of the
-    scene is drawn too, if there is one.
+    scene, dashed and not filled. An obstacle that does not exist then is not drawn. `style` is
+    passed to the patches of the others. The region of the scene is drawn too, if there is one.
     """
     if scene.inside is not None:
         draw_region(axes, scene.inside)
     known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, **style}
     grey = VERDICT_COLOURS[Verdict.UNKNOWN]
     unknown = {"fill": False, "edgecolor": grey, "linestyle": "--"}
-    poses = scene.poses if time is None else scene.poses_at(time)
+    poses, exist = scene.poses, np.full(len(scene), True)
+    if time is not None:
+        poses, exist = scene.poses_at(time), scene.exist_at(time)
     is_known = ~np.isnan(poses[:, 0])
     poses[~is_known] = scene.poses[~is_known]
     outlined = [_Outlines(shape) for shape in scene.shapes]
-    for some, look in ((is_known, known), (~is_known, unknown)):
+    for some, look in ((is_known, known), (exist & ~is_known, unknown)):
         if some.any():
             _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
 
