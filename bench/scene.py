@@ -39,6 +39,9 @@ from gjk_collision import Region, Scene, Shape, Verdict, obstacles_from_grid
 SPACING = 10.0  # m
 EGO = (4.8, 1.8)  # m
 EGO_SHAPE = Shape.box(*EGO)
+PRIMITIVES = Curve.arcs(
+    (0.0, 0.0, 0.0), [[(k / 4.0, s)] for k in (-1.0, -0.5, 0.0, 0.5, 1.0) for s in (2.0, -2.0)]
+)
 COUNTS = (10, 100, 1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1_000, 10_000, 100_000)
 POSES = 2_000  # per pass
@@ -235,6 +238,9 @@ def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
 
     An edge is a curve of radius 4 m to a pose about 6 m away. 1000 of them are checked in a call
     with two threads, mode 'collide', among 200 boxes. The call that makes the curves is included.
+    Ten motion primitives are checked from one state and from 1000 states with one thread. The
+    calls that move them and compute their ends are included.
+
     Some poses on FREE curves are checked too.
     """
     ego = Shape.box(*EGO)
@@ -258,6 +264,19 @@ def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
                     assert scene.check(ego, on_way).is_free
                 key = (name, f"{side:.0f} x {side:.0f} m")
                 spent.setdefault(key, []).append((each, np.mean(curves.length), np.mean(free)))
+            for states in (starts[:1], starts):
+                edges = len(states) * len(PRIMITIVES)
+                runs = 10_000 // edges
+                start = time.perf_counter()
+                for _ in range(runs):
+                    fan = PRIMITIVES.moved(states)
+                    found = scene.check_path(ego, fan, mode="collide")
+                    ends = fan.ends
+                each = (time.perf_counter() - start) / (runs * edges)
+                assert ends.shape == (*found.verdicts.shape, 3)
+                key = (f"10 primitives from {len(states)} states", f"{side:.0f} x {side:.0f} m")
+                free = np.mean(found.verdicts == Verdict.FREE)
+                spent.setdefault(key, []).append((each, np.mean(fan.length), free))
     return {key: tuple(np.median(each, axis=0)) for key, each in spent.items()}
 
 
@@ -536,7 +555,7 @@ def report(
     lines += [
         "",
         "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, among "
-        "200 boxes, two threads:",
+        "200 boxes, two threads; primitives with their ends, one thread:",
         *table(
             ["", "us", "mean length (m)", "FREE"],
             [

@@ -209,8 +209,23 @@ class Path:
     @property
     def length(self) -> float | NDArray[np.float64]:
         """Length of each path [m], shape `shape`. A turn in place has no length."""
-        total: float | NDArray[np.float64] = self._until()[:, -1].reshape(self._leading)[()]
-        return total
+        return self._totals().reshape(self._leading)[()]
+
+    @property
+    def starts(self) -> NDArray[np.float64]:
+        """First pose of each path, shape (..., 3): x [m], y [m], yaw [rad]."""
+        first = self._poses if self._arcs is not None else self._poses[:, 0]
+        return first.reshape(*self._leading, 3).copy()
+
+    @property
+    def ends(self) -> NDArray[np.float64]:
+        """Last pose of each path, rounded, shape (..., 3): x [m], y [m], yaw [rad]."""
+        if self._arcs is None:
+            last = self._poses[:, -1]
+        else:
+            last = _core.curve_knots(self._poses, self._first, self._arcs)
+            last = last[self._first[1:].astype(np.intp) + np.arange(len(self._poses))]
+        return last.reshape(*self._leading, 3).copy()
 
     @property
     def poses(self) -> NDArray[np.float64]:
@@ -221,20 +236,13 @@ class Path:
         Raises
         ------
         InputError
-            INVALID_INPUT: there are several paths; select one of them, or use `starts` or `ends`.
+            INVALID_INPUT: there are several paths; select one of them, or use `starts`, `ends` or
+            `at`.
         """
-        only: NDArray[np.float64] = self._only("poses")._knots()[0]
-        return only.copy()
-
-    @property
-    def starts(self) -> NDArray[np.float64]:
-        """First pose of each path, shape (..., 3): x [m], y [m], yaw [rad]; (...) is `shape`."""
-        return self._knots()[:, 0].reshape(*self._leading, 3).copy()
-
-    @property
-    def ends(self) -> NDArray[np.float64]:
-        """Last pose of each path, shape (..., 3): x [m], y [m], yaw [rad]; (...) is `shape`."""
-        return self._knots()[:, -1].reshape(*self._leading, 3).copy()
+        only = self._only("poses")
+        if only._arcs is None:
+            return np.array(only._poses[0])
+        return _core.curve_knots(only._poses, only._first, only._arcs)
 
     @property
     def segments(self) -> NDArray[np.float64]:
@@ -306,91 +314,105 @@ class Path:
         return svg.picture([svg.Layer(list(lines[..., :2]), VEHICLE)], repr(self))
 
     def at(self, distances: ArrayLike) -> NDArray[np.float64]:
-        """Return poses on each path, for example to draw it.
+        """Return poses on the paths, for example to draw them.
 
         Parameters
         ----------
         distances : array_like
-            Distances driven from the start [m], from 0 to `length`. For one path, any shape (...);
-            for several, shape (m,), or `shape` and m.
+            Distances driven from the start [m], from 0 to `length`. For one path, any shape (...).
+            For paths of shape (...), the same m distances on each path, of shape (m,), or others
+            on each path, of shape (..., m). For example ``path.length[..., None] * shares``, with
+            shares from 0 to 1, for paths of different lengths.
 
         Returns
         -------
-        ndarray, shape (..., 3)
-            x [m], y [m], yaw [rad]. For several paths, `shape`, m and 3.
+        ndarray, shape (..., 3) for one path, or (..., m, 3)
+            x [m], y [m], yaw [rad], rounded.
 
         Raises
         ------
         InputError
             NON_FINITE. COORD_RANGE: a distance is negative or greater than `length`.
-            ARRAY_MISMATCH.
+            ARRAY_MISMATCH: the shape is not one of those above.
         """
         given = as_floats(distances, "distances")
-        whole = (*self._leading, *given.shape[-1:]) if self._leading else given.shape
-        if self._leading and given.shape not in (whole, whole[-1:]):
-            rule = f"must have shape (m,) or {self._leading} and m (got {given.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "distances", None, rule)
-        knots, until = self._knots(), self._until()
-        rows = np.broadcast_to(given, whole).reshape(len(knots), -1)
-        end = until[:, -1:]
-        outside = ~((rows >= 0.0) & (rows <= end))
+        shape = given.shape
+        if self._leading:
+            if not given.ndim or shape[:-1] not in ((), self._leading):
+                rule = f"must have shape (m,) or {(*self._leading, 'm')} for paths of shape"
+                rule = f"{rule} {self._leading} (got {shape})".replace("'", "")
+                raise InputError(Status.ARRAY_MISMATCH, "distances", None, rule)
+            shape = (*self._leading, shape[-1])
+        row = shape[-1] if self._leading else given.size
+        each = np.broadcast_to(given, shape).reshape(len(self._poses), row)
+        lengths = self._totals()
+        outside = ~((each >= 0.0) & (each <= lengths[:, None]))
         if outside.any():
-            i = int(np.argmax(outside))
-            value = rows.flat[i]
+            k, i = divmod(int(np.argmax(outside)), row)
+            value = each[k, i]
             status = Status.COORD_RANGE if np.isfinite(value) else Status.NON_FINITE
-            rule = f"must lie in [0, {end[i // rows.shape[1], 0]}] (got {value})"
-            i %= given.size
-            raise located(InputError(status, "distances", i, rule), distances=given.shape)
-        if until.shape[1] == 1:  # one pose
-            return np.repeat(knots, rows.shape[1], axis=1).reshape(*whole, 3)
-        passed = (until[:, None, 1:-1] < rows[:, :, None]).sum(axis=2)
-        on = np.arange(len(knots))[:, None], passed
-        since = rows - until[on]
-        if self._arcs is not None:
-            curvature, length = np.moveaxis(self._padded()[on], -1, 0)
-            placed = _on_arc(knots[on], curvature, np.copysign(since, length))
-        else:
-            steps = np.diff(until, axis=1)[on]
-            share = np.divide(since, steps, out=np.ones_like(since), where=steps > 0.0)
-            change = np.diff(knots, axis=1)[on]
-            change[..., 2] = shorter_turn(change[..., 2])
-            placed = knots[on] + share[..., None] * change
-        return placed.reshape(*whole, 3)
+            rule = f"must lie in [0, {lengths[k]}] (got {value})"
+            at = i if given.ndim == 1 else k * row + i
+            raise located(InputError(status, "distances", at, rule), distances=given.shape)
+        if self._arcs is None:
+            return self._on_lines(each).reshape(*shape, 3)
+        on_arcs = _core.curve_poses(self._poses, self._first, self._arcs, each)
+        return on_arcs.reshape(*shape, 3)
+
+    def _on_lines(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return poses at distances (K, m) on straight paths, shape (K, m, 3)."""
+        steps = self._steps()
+        each = np.arange(len(steps))[:, None]
+        if not steps.shape[1]:  # one pose
+            return np.broadcast_to(self._poses, (*distances.shape, 3)).copy()
+        until = np.cumsum(steps, axis=1)
+        on = (until[:, None, :] < distances[:, :, None]).sum(axis=-1)
+        on = np.minimum(on, steps.shape[1] - 1)
+        length = steps[each, on]
+        since = np.maximum(distances - (until[each, on] - length), 0.0)
+        share = np.divide(since, length, out=np.ones_like(since), where=length > 0.0)
+        change = self._poses[each, on + 1] - self._poses[each, on]
+        change[..., 2] = shorter_turn(change[..., 2])
+        placed: NDArray[np.float64] = self._poses[each, on] + share[..., None] * change
+        return placed
 
     def moved(self, poses: ArrayLike) -> Path:
-        """Return these paths as seen from other poses, for example motion primitives from states.
+        """Return these paths as driven from other poses, for example from the states of a planner.
+
+        A path is given in the frame of each pose: a path that starts at (0, 0, 0) then starts at
+        the pose. Its segments are the same.
 
         Parameters
         ----------
         poses : array_like, shape (..., 3)
-            Poses [m, m, rad] of the frame in which the paths are given.
+            x [m], y [m], yaw [rad]. For states of shape (S, 3) and paths of shape (P,), the result
+            has the shape (S, P).
 
         Returns
         -------
         Path
-            Its shape is (...) followed by `shape`: P primitives from S states, of shape (S, 3),
-            are paths of shape (S, P).
+            Of the shape of the poses, followed by that of the paths. Its poses are rounded.
 
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            COORD_RANGE: a pose of a moved path is too far away, or the yaw of its start and all
+            turns sum up to more than 1e6 rad. NON_FINITE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        frames = _checked_poses(poses, "poses")
-        leading = (*frames.shape[:-1], *self._leading)
-        each = frames.reshape(-1, *[1] * (self._poses.ndim - 1), 3)
-        x, y, c, s = self._poses[..., 0], self._poses[..., 1], np.cos(each), np.sin(each)
-        placed = each + self._poses
-        placed[..., 0] = each[..., 0] + (c[..., 2] * x - s[..., 2] * y)
-        placed[..., 1] = each[..., 1] + (s[..., 2] * x + c[..., 2] * y)
-        count, starts = len(each), placed.reshape(-1, *self._poses.shape[1:])
-        with located_in(poses=frames.shape[:-1]):
-            _core.check_poses(starts.reshape(-1, 3), "poses")
-        if self._arcs is None:
-            return self._of(starts, (), None, leading)
-        return self._of(
-            starts, np.tile(np.diff(self._first), count), np.tile(self._arcs, (count, 1)), leading
-        )
+        frames = as_poses(poses, "poses")
+        shape = frames.shape[:-1]
+        try:
+            if self._arcs is None:
+                moved = _core.moved_poses(self._poses, frames), self._first, None
+            else:
+                moved = _core.moved_curves(self._poses, self._first, self._arcs, frames)
+        except InputError as error:  # faster than `located_in`
+            raise located(error, poses=shape) from None
+        path = Path.__new__(Path)
+        placed, path._first, path._arcs = moved
+        path._poses = placed.reshape(-1, *self._poses.shape[1:])
+        path._leading = (*shape, *self._leading)
+        return path
 
     def _check(
         self,
@@ -453,44 +475,23 @@ class Path:
             raise InputError(Status.INVALID_INPUT, argument, None, rule)
         return self
 
+    def _steps(self) -> NDArray[np.float64]:
+        """Return the lengths of the segments of straight paths [m], shape (K, n - 1)."""
+        change = np.diff(self._poses[..., :2], axis=1)
+        return np.hypot(change[..., 0], change[..., 1])
+
     def _lengths(self) -> list[NDArray[np.float64]]:
         """Return the lengths of the segments of each path [m]."""
         if self._arcs is None:
-            return list(np.hypot(*np.moveaxis(np.diff(self._poses[..., :2], axis=1), -1, 0)))
+            return list(self._steps())
         return np.split(np.abs(self._arcs[:, 1]), self._first[1:-1].astype(int))
 
-    def _padded(self) -> NDArray[np.float64]:
-        """Return the arcs (K, m, 2) of paths of arcs, filled up with arcs of length 0."""
-        assert self._arcs is not None
-        counts = np.diff(self._first).astype(int)
-        if (counts == counts[0]).all():
-            return self._arcs.reshape(len(counts), -1, 2)
-        padded = np.zeros((len(counts), counts.max(initial=0), 2))
-        padded[np.arange(padded.shape[1]) < counts[:, None]] = self._arcs
-        return padded
-
-    def _knots(self) -> NDArray[np.float64]:
-        """Return the poses (K, m + 1, 3) at the start and at the end of each segment.
-
-        Paths with fewer segments end with segments of length 0.
-        """
-        if self._arcs is None:
-            return self._poses
-        knots = [self._poses]
-        arcs = self._padded()
-        for k in range(arcs.shape[1]):
-            knots.append(_on_arc(knots[-1], arcs[:, k, 0], arcs[:, k, 1]))
-        return np.stack(knots, axis=1)
-
-    def _until(self) -> NDArray[np.float64]:
-        """Return the lengths (K, m + 1) of all paths up to each of these poses [m]."""
-        if self._arcs is None:
-            x, y = np.moveaxis(np.diff(self._poses[..., :2], axis=1), -1, 0)
-            steps = np.hypot(x, y)
-        else:
-            steps = np.abs(self._padded()[..., 1])
-        sums: NDArray[np.float64] = np.cumsum(np.insert(steps, 0, 0.0, axis=1), axis=1)
-        return sums
+    def _totals(self) -> NDArray[np.float64]:
+        """Return the length of each path [m], shape (K,): a sum in the order of the segments."""
+        if self._arcs is not None:
+            return _core.curve_lengths(self._poses, self._first, self._arcs)
+        steps = self._steps()
+        return np.cumsum(steps, axis=1)[:, -1] if steps.shape[1] else np.zeros(len(steps))
 
 
 def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -534,20 +535,6 @@ def shorter_turn(turn: NDArray[np.float64]) -> NDArray[np.float64]:
 def _sum(lengths: NDArray[np.float64]) -> float:
     """Return the sum in the order of the path, as `at` and the kernel compute it."""
     return float(np.cumsum(lengths)[-1]) if len(lengths) else 0.0
-
-
-def _on_arc(
-    start: NDArray[np.float64], curvature: NDArray[np.float64], length: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the pose after an arc; its chord has the mean of the headings."""
-    turn = curvature * length
-    mean = start[..., 2] + 0.5 * turn
-    chord = length * np.sinc(turn / _TWO_PI)  # numpy's sinc(x) is sin(pi x) / (pi x)
-    end = np.empty((*np.shape(mean), 3))
-    end[..., 0] = start[..., 0] + chord * np.cos(mean)
-    end[..., 1] = start[..., 1] + chord * np.sin(mean)
-    end[..., 2] = start[..., 2] + turn
-    return end
 
 
 def _checked_poses(poses: ArrayLike, argument: str) -> NDArray[np.float64]:

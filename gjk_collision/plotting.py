@@ -98,24 +98,29 @@ def draw_scene(
     """Draw the obstacles of a scene at a time [s]; without `time`, at their poses.
 
     If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
-    scene, dashed and not filled. `style` is passed to the patches of the others. The region of the
-    scene is drawn too, if there is one. With `ids`, the id of each obstacle is written at its
-    pose. All have labels for ``axes.legend()``.
+    scene, dashed and not filled. An obstacle that does not exist then is not drawn. `style` is
+    passed to the patches of the others. The region of the scene is drawn too, if there is one.
+    With `ids`, the id of each obstacle is written at its pose. All have labels for
+    ``axes.legend()``.
     """
     if scene.inside is not None:
         draw_region(axes, scene.inside, label="region")
     known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, "label": "obstacle", **style}
     grey = VERDICT_COLOURS[Verdict.UNKNOWN]
     unknown = {"fill": False, "edgecolor": grey, "linestyle": "--", "label": "pose not known"}
-    poses = scene.poses if time is None else scene.poses_at(time)
+    poses, exist = scene.poses, np.full(len(scene), True)
+    if time is not None:
+        poses, exist = scene.poses_at(time), scene.exist_at(time)
     is_known = ~np.isnan(poses[:, 0])
     poses[~is_known] = scene.poses[~is_known]
     outlined = [_Outlines(shape) for shape in scene.shapes]
-    for some, look in ((is_known, known), (~is_known, unknown)):
+    for some, look in ((is_known, known), (exist & ~is_known, unknown)):
         if some.any():
             _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
-    for name, (x, y, _) in zip(scene.ids.tolist() if ids else (), poses, strict=ids):
-        axes.annotate(str(name), (x, y), ha="center", va="center", fontsize="small", zorder=6)
+    for i in np.flatnonzero(exist) if ids else ():
+        axes.annotate(
+            str(scene.ids[i]), poses[i, :2], ha="center", va="center", fontsize="small", zorder=6
+        )
 
 
 def draw_result(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -62,6 +61,7 @@ from .arguments import (
     checked_which,
     core_of,
     errors_of_paths,
+    finite_time,
     flat_arrays,
     is_many,
     lacks_motion,
@@ -110,6 +110,9 @@ class Scene:
     margin_rates : array_like, shape (n,), optional
         Growth of this distance per second of prediction [m/s], >= 0, for queries with times.
         Default: zeros.
+    lifetimes : array_like, shape (n, 2), optional
+        First and last time at which each obstacle exists [s], on the clock of the stamps. NaN: no
+        limit on that side. Default: the obstacles always exist. See the notes.
     inside : Region, optional
         The region in which the vehicle must stay. Default: there is no such limit. See the notes.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
@@ -154,6 +157,12 @@ class Scene:
     shapes. Therefore, the obstacle that causes MARGIN need not be the nearest one. If the required
     distances could exceed 1e15 m, the verdict is UNKNOWN with COORD_RANGE, or COLLISION.
 
+    An obstacle with `lifetimes` has no effect on queries with times before and after them. At both
+    limits, and within `time_error` of them, it exists. Its motion need not be known while it does
+    not exist. If its path ends before its lifetime, by not more than twice `time_error` and
+    rounding, the path is continued to the end of the lifetime; the same applies to the start.
+    Queries without times ignore `lifetimes`: all obstacles are at `poses`, each at its own stamp.
+
     If `inside` is given, its outside counts as one more obstacle in all queries. It never moves
     and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. For
     a vehicle in the region, the distance is that to the boundary. Otherwise, the verdict is
@@ -174,6 +183,7 @@ class Scene:
         stamps: ArrayLike | None = None,
         margins: ArrayLike | None = None,
         margin_rates: ArrayLike | None = None,
+        lifetimes: ArrayLike | None = None,
         inside: Region | None = None,
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
@@ -197,7 +207,9 @@ class Scene:
         else:
             listed = cores(shapes)
             count = len(listed)
-        reported = reported_motion(count, velocities, paths, stamps, margins, margin_rates, *said)
+        reported = reported_motion(
+            count, velocities, paths, stamps, margins, margin_rates, lifetimes, *said
+        )
         workers = thread_count(threads)
         with errors_of_paths(reported):
             core = _core.scene_from_shapes(listed, count, placed, reported, region, workers)
@@ -222,6 +234,7 @@ class Scene:
         stamps: ArrayLike | None = None,
         margins: ArrayLike | None = None,
         margin_rates: ArrayLike | None = None,
+        lifetimes: ArrayLike | None = None,
         inside: Region | None = None,
         concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
@@ -257,6 +270,8 @@ class Scene:
             x, y, yaw at each path time [m, m, rad].
         stamps, margins, margin_rates, inside, prediction, horizon, time_error, threads
             As for `Scene`.
+        lifetimes : array_like, shape (2 n,) or (n, 2), optional
+            As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             How to handle concave outlines of kind 1: split them into convex parts, take their
             hull, or refuse them.
@@ -272,7 +287,7 @@ class Scene:
         arrays = flat_arrays(
             offsets, xy, kinds, radius, poses,
             velocities, path_offsets, path_times, path_poses, stamps, margins, margin_rates,
-            *said,
+            lifetimes, *said,
         )  # fmt: skip
         core = _core.scene_from_arrays(
             *arrays, getattr(_core.ConcavePolicy, policy), region, thread_count(threads)
@@ -291,6 +306,7 @@ class Scene:
         stamps: ArrayLike | None = None,
         margins: ArrayLike | None = None,
         margin_rates: ArrayLike | None = None,
+        lifetimes: ArrayLike | None = None,
     ) -> Scene:
         """Return a scene in which some obstacles are changed. This scene does not change.
 
@@ -305,10 +321,11 @@ class Scene:
             New poses [m, m, rad]. Default: the old poses.
         shapes : sequence of m Shape, optional
             New shapes. Default: the old shapes.
-        velocities, paths, stamps
+        velocities, paths, stamps, lifetimes
             As for `Scene`, for the m changed obstacles. Their old values are not kept: if an
             argument is not given, it has the same default as for `Scene`. Then the motion of
-            these obstacles is not known, unless the scene has ``prediction="hold"``.
+            these obstacles is not known, unless the scene has ``prediction="hold"``, and they
+            exist at all times.
         margins, margin_rates : array_like, shape (m,), optional
             New margins [m] and their growth [m/s], as for `Scene`. Default: the old values.
 
@@ -319,8 +336,9 @@ class Scene:
         """
         changed = as_integers(indices, "indices", np.int64, 0)
         reported = reported_motion(
-            len(changed), velocities, paths, stamps, margins, margin_rates, *self._prediction
-        )
+            len(changed), velocities, paths, stamps, margins, margin_rates, lifetimes,
+            *self._prediction,
+        )  # fmt: skip
         with errors_of_paths(reported):
             core = self._core.updated(
                 changed,
@@ -431,17 +449,30 @@ class Scene:
         Returns
         -------
         ndarray, shape (n, 3)
-            x [m], y [m], yaw [rad] of each obstacle. NaN: its pose is not known at this time.
+            x [m], y [m], yaw [rad] of each obstacle. NaN: its pose is not known at this time, or
+            it does not exist.
 
         Raises
         ------
         InputError
             NON_FINITE, INVALID_INPUT.
         """
-        at = as_number(time, "time")
-        if not isfinite(at):
-            raise InputError(Status.NON_FINITE, "time", None, f"must be finite (got {at})")
-        return _core.poses_of(self._core, at)
+        return _core.poses_of(self._core, finite_time(time))
+
+    def exist_at(self, time: float) -> NDArray[np.bool_]:
+        """Return whether each obstacle exists at a time, by its lifetime, shape (n,).
+
+        Parameters
+        ----------
+        time : float
+            Time [s], on the clock of `stamps`.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, INVALID_INPUT.
+        """
+        return _core.exist_at(self._core, finite_time(time))
 
     def check(
         self,
@@ -1150,7 +1181,8 @@ class Scene:
             Time of each pose [s], on the clock of the stamps of the obstacles. The obstacles start
             at their predicted poses at this time. If the pose or the velocity of any obstacle is
             not known then, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the vehicle
-            touches another obstacle now. An obstacle that never moves has the velocity zero, or
+            touches another obstacle now. An obstacle that exists from a later time on keeps the
+            twist that it has then. An obstacle that never moves has the velocity zero, or
             ``prediction='hold'``.
         horizon : float
             How far ahead contacts are searched [s], > 0 and at most 1e10.
@@ -1230,8 +1262,8 @@ class Scene:
         indices = answer.pop("obstacles")
         if leading:
             arrays = {name: values.reshape(leading) for name, values in answer.items()}
-            present = set(np.unique(answer["verdicts"]).tolist())
-            worst = next(verdict for verdict in WORST_FIRST if verdict in present)
+            present = np.bincount(answer["verdicts"], minlength=len(WORST_FIRST))
+            worst = next(verdict for verdict in WORST_FIRST if present[verdict])
             return PathsResult(
                 is_free=worst is Verdict.FREE,
                 verdict=worst,

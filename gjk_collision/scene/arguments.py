@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from reprlib import repr as short
 from typing import Any, Literal, TypeAlias
 
@@ -58,6 +59,7 @@ def flat_arrays(
     stamps: ArrayLike | None = None,
     margins: ArrayLike | None = None,
     margin_rates: ArrayLike | None = None,
+    lifetimes: ArrayLike | None = None,
     prediction: _core.PredictionPolicy = _core.PredictionPolicy.unknown_is_error,
     horizon: float = 0.0,
     time_error: float = 0.0,
@@ -80,6 +82,7 @@ def flat_arrays(
             as_floats(_or_empty(path_poses), "path_poses", 0, 3),
             as_floats(_or_empty(margins), "margins", 0),
             as_floats(_or_empty(margin_rates), "margin_rates", 0),
+            as_floats(_or_empty(lifetimes), "lifetimes", 0, 2),
             prediction,
             horizon,
             time_error,
@@ -138,6 +141,13 @@ def checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[
         rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
     return given
+
+
+def finite_time(time: float) -> float:
+    at = as_number(time, "time")
+    if not isfinite(at):
+        raise InputError(Status.NON_FINITE, "time", None, f"must be finite (got {at})")
+    return at
 
 
 def at_each(times: NDArray[np.float64], leading: tuple[int, ...]) -> NDArray[np.float64]:
@@ -262,11 +272,12 @@ def reported_motion(
     stamps: ArrayLike | None,
     margins: ArrayLike | None,
     margin_rates: ArrayLike | None,
+    lifetimes: ArrayLike | None,
     policy: _core.PredictionPolicy,
     horizon: float,
     time_error: float,
 ) -> _core.Reported:
-    """Return the reported motions and margins of `count` obstacles as flat arrays."""
+    """Return the reported motions, margins and lifetimes of obstacles as flat arrays."""
     offsets, all_times, all_poses = NO_INDICES, [EMPTY], [EMPTY]
     if paths is not None:
         listed = as_list(paths, "paths")
@@ -301,6 +312,7 @@ def reported_motion(
         np.concatenate(all_poses),
         as_rows(margins, count, "margins", 0),
         as_rows(margin_rates, count, "margin_rates", 0),
+        as_rows(lifetimes, count, "lifetimes", 2),
         policy,
         horizon,
         time_error,

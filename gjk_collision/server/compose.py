@@ -77,6 +77,7 @@ class Placed:
                 paths,
                 data.margins,
                 data.margin_rates,
+                np.empty(0),
                 getattr(_core.PredictionPolicy, config.prediction_policy),
                 config.prediction_horizon,
                 0.0,

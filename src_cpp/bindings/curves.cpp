@@ -107,10 +107,10 @@ py::list knots(const Pose& start, const Curve& curve) {
   return poses;
 }
 
-Pose pose_on(const Pose& start, const Curve& curve, double distance) {
-  Along along(start);
-  Pose pose = start;
-  for (const Arc& arc : curve.view()) {
+Pose pose_on(const ArcPath& curve, double distance) {
+  Along along(curve.start);
+  Pose pose = curve.start;
+  for (const Arc& arc : curve.arcs) {
     const double size = std::fmin(distance, std::fabs(arc.length));
     const Arc part{arc.curvature, std::copysign(size, arc.length)};
     pose = along.next(part, 0.0, size).on_arc(size).pose;
@@ -127,7 +127,7 @@ bool is_free_at_poses(const Scene& scene, Scene::Ego& ego, const Pose& start, co
   const double all = curve.length();
   for (int parts = 2; parts <= 16 && all / parts > 0.0625 * radius; parts *= 2) {
     for (int i = 1; i < parts; i += 2) {
-      const Pose pose = pose_on(start, curve, all * i / parts);
+      const Pose pose = pose_on({start, curve.view()}, all * i / parts);
       if (!is_free(scene.check(ego, pose, options).verdict)) return false;
     }
   }
@@ -178,6 +178,143 @@ py::list shortest_curves(int steering, const PoseValues& start, const PoseValues
   return found;
 }
 
+// Curves: number k has the start starts[k] and the arcs first[k] to first[k + 1] - 1.
+class Curves {
+ public:
+  Curves(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs)
+      : starts_(poses_of(starts)), first_(view(first)), arcs_(length(arcs) / 2) {
+    for (std::size_t i = 0; i < arcs_.size(); ++i) {
+      arcs_[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
+    }
+    if (first_.size() != starts_.size() + 1 || first_.front() != 0 ||
+        first_.back() != arcs_.size() || !std::is_sorted(first_.begin(), first_.end())) {
+      throw py::value_error("first: offsets of the arcs");
+    }
+  }
+
+  static std::vector<Pose> poses_of(const Doubles& rows) {
+    std::vector<Pose> poses(length(rows) / 3);
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      poses[i] = {rows.data()[3 * i], rows.data()[3 * i + 1], rows.data()[3 * i + 2]};
+    }
+    return poses;
+  }
+
+  std::size_t size() const noexcept { return starts_.size(); }
+  std::size_t arcs() const noexcept { return arcs_.size(); }
+  ArcPath operator[](std::size_t k) const noexcept {
+    return {starts_[k], std::span(arcs_).subspan(first_[k], first_[k + 1] - first_[k])};
+  }
+
+ private:
+  std::vector<Pose> starts_;
+  std::span<const std::uint64_t> first_;
+  std::vector<Arc> arcs_;
+};
+
+// Fills the rows of an array one after the other.
+class PoseRows {
+ public:
+  explicit PoseRows(std::size_t count)
+      : rows_({static_cast<py::ssize_t>(count), py::ssize_t{3}}), next_(rows_.mutable_data()) {}
+  void add(const Pose& pose) noexcept {
+    for (const double value : {pose.x, pose.y, pose.yaw}) *next_++ = value;
+  }
+  const Doubles& rows() const noexcept { return rows_; }
+
+ private:
+  Doubles rows_;
+  double* next_;
+};
+
+// The start of each curve and the ends of its arcs, one curve after the other.
+Doubles curve_knots(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
+  const Curves curves(starts, first, arcs);
+  PoseRows rows(curves.size() + curves.arcs());
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    Along along(curves[k].start);
+    rows.add(curves[k].start);
+    for (const Arc& arc : curves[k].arcs) {
+      const double size = std::fabs(arc.length);
+      rows.add(along.next(arc, 0.0, size).on_arc(size).pose);
+    }
+  }
+  return rows.rows();
+}
+
+// The poses on each curve at `count` distances (m) of its own.
+Doubles curve_poses(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs,
+                    const Doubles& distances) {
+  const Curves curves(starts, first, arcs);
+  const std::size_t count = curves.size() > 0 ? length(distances) / curves.size() : 0;
+  if (length(distances) != count * curves.size()) throw py::value_error("distances: whole rows");
+  PoseRows rows(length(distances));
+  for (std::size_t i = 0; i < length(distances); ++i) {
+    rows.add(pose_on(curves[i / count], distances.data()[i]));
+  }
+  return rows.rows();
+}
+
+// m. The lengths of the curves.
+Doubles curve_lengths(const Doubles& starts, const Array<std::uint64_t>& first,
+                      const Doubles& arcs) {
+  const Curves curves(starts, first, arcs);
+  Doubles lengths(static_cast<py::ssize_t>(curves.size()));
+  for (std::size_t k = 0; k < curves.size(); ++k) lengths.mutable_data()[k] = curves[k].length();
+  return lengths;
+}
+
+// Calls visit(pose as seen from a frame, index of the frame) for all poses and the first frame,
+// then for the next one.
+template <class Visit>
+void visit_moved(const std::vector<Pose>& poses, const Doubles& frames, const Visit& visit) {
+  for (std::size_t s = 0; s < length(frames) / 3; ++s) {
+    const long index = static_cast<long>(s);
+    const Pose frame = checked_pose(frames.data() + 3 * s, "poses", index);
+    const Transform at = Transform::from_pose(frame);
+    for (const Pose& pose : poses) {
+      const Vec2 position = at.apply({pose.x, pose.y});
+      const std::array moved{position.x, position.y, frame.yaw + pose.yaw};
+      visit(valid_pose(moved.data(), "poses", index), index);
+    }
+  }
+}
+
+Doubles moved_poses(const Doubles& poses, const Doubles& frames) {
+  const std::vector<Pose> own = Curves::poses_of(poses);
+  PoseRows rows(own.size() * length(frames) / 3);
+  visit_moved(own, frames, [&rows](const Pose& pose, long) { rows.add(pose); });
+  return rows.rows();
+}
+
+// All curves as seen from each of `frames`: the starts, the offsets of the arcs, and the arcs.
+py::tuple moved_curves(const Doubles& starts, const Array<std::uint64_t>& first,
+                       const Doubles& arcs, const Doubles& frames) {
+  const Curves curves(starts, first, arcs);
+  const std::size_t count = length(frames) / 3;
+  PoseRows rows(curves.size() * count);
+  Array<std::uint64_t> offsets(static_cast<py::ssize_t>(curves.size() * count + 1));
+  Doubles all({static_cast<py::ssize_t>(curves.arcs() * count), py::ssize_t{2}});
+  for (std::size_t s = 0; s < count; ++s) {
+    std::copy_n(arcs.data(), length(arcs), all.mutable_data() + s * length(arcs));
+  }
+  std::uint64_t* offset = offsets.mutable_data();
+  *offset = 0;
+  std::size_t k = 0;
+  visit_moved(Curves::poses_of(starts), frames, [&](const Pose& pose, long index) {
+    const ArcPath curve{pose, curves[k].arcs};
+    if (!curve.is_in_domain()) {
+      refuse(Status::coord_range, "poses", index,
+             "the yaw of the start and all turns of a path must sum up to at most 1e6 rad");
+    }
+    offset[1] = offset[0] + curve.arcs.size();
+    ++offset;
+    k = (k + 1) % curves.size();
+    rows.add(pose);
+  });
+  return py::make_tuple(rows.rows(), offsets, all);
+}
+
 }  // namespace
 
 void bind_curves(py::module_& module) {
@@ -198,6 +335,13 @@ void bind_curves(py::module_& module) {
              py::arg("tolerance"), py::arg("first"));
   module.def("shortest_curves", &shortest_curves, py::arg("steering"), py::arg("start"),
              py::arg("end"), py::arg("radius"));
+  module.def("curve_knots", &curve_knots, py::arg("starts"), py::arg("first"), py::arg("arcs"));
+  module.def("curve_poses", &curve_poses, py::arg("starts"), py::arg("first"), py::arg("arcs"),
+             py::arg("distances"));
+  module.def("curve_lengths", &curve_lengths, py::arg("starts"), py::arg("first"), py::arg("arcs"));
+  module.def("moved_poses", &moved_poses, py::arg("poses"), py::arg("frames"));
+  module.def("moved_curves", &moved_curves, py::arg("starts"), py::arg("first"), py::arg("arcs"),
+             py::arg("frames"));
 }
 
 }  // namespace gjk::bindings

@@ -24,12 +24,13 @@ struct Reported {
   Doubles path_poses;
   Doubles margins;
   Doubles margin_rates;
+  Doubles lifetimes;
   Prediction prediction;
   double time_error = 0.0;  // s
 
   ReportedArrays arrays() const {
     return {view(velocities), view(stamps),  view(path_offsets), view(path_times),
-            view(path_poses), view(margins), view(margin_rates)};
+            view(path_poses), view(margins), view(margin_rates), view(lifetimes)};
   }
   void check_settings() const {
     for (const auto& [name, value] :
@@ -71,8 +72,8 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes, std:
     const Shape& shape = *shapes[shapes.size() == 1 ? 0 : i];
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
-  finish(*scene, arrays.margins, arrays.margin_rates, std::move(region), reported.time_error,
-         threads);
+  finish(*scene, arrays.margins, arrays.margin_rates, arrays.lifetimes, std::move(region),
+         reported.time_error, threads);
   return scene;
 }
 
@@ -137,8 +138,8 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
   return compose({&only, 1}, {&stamp, 1}, std::move(region), reported.time_error, threads);
 }
 
-// Returns a scene in which the obstacles `indices` have new motions, and new poses, shapes and
-// margins where given.
+// Returns a scene in which the obstacles `indices` have new motions and lifetimes, and new poses,
+// shapes and margins where given.
 std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& indices,
                                const std::optional<Doubles>& poses,
                                const std::optional<std::vector<const Shape*>>& shapes,
@@ -182,7 +183,10 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
                   motions.of(m),
                   motions.stamp(m),
                   margins.empty() ? before.fixed(i) : margins[m],
-                  rates.empty() ? before.rate(i) : rates[m]};
+                  rates.empty() ? before.rate(i) : rates[m],
+                  arrays.lifetimes.empty()
+                      ? Interval{}
+                      : lifetime_of(arrays.lifetimes[2 * m], arrays.lifetimes[2 * m + 1])};
   }
   const py::gil_scoped_release release;
   return std::make_unique<Scene>(scene.updated(changes));
@@ -204,14 +208,14 @@ void bind_scene(py::module_& module) {
       .def(
           py::init([](const Doubles& velocities, const Doubles& stamps, const Offsets& path_offsets,
                       const Doubles& path_times, const Doubles& path_poses, const Doubles& margins,
-                      const Doubles& margin_rates, PredictionPolicy policy, double horizon,
-                      double time_error) {
-            return Reported{velocities, stamps,       path_offsets,      path_times, path_poses,
-                            margins,    margin_rates, {policy, horizon}, time_error};
+                      const Doubles& margin_rates, const Doubles& lifetimes,
+                      PredictionPolicy policy, double horizon, double time_error) {
+            return Reported{velocities, stamps,       path_offsets, path_times,        path_poses,
+                            margins,    margin_rates, lifetimes,    {policy, horizon}, time_error};
           }),
           py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-          py::arg("path_poses"), py::arg("margins"), py::arg("margin_rates"), py::arg("policy"),
-          py::arg("horizon"), py::arg("time_error"))
+          py::arg("path_poses"), py::arg("margins"), py::arg("margin_rates"), py::arg("lifetimes"),
+          py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
       .def_readonly("path_offsets", &Reported::path_offsets);
   py::class_<ObstacleParts>(module, "ObstacleParts", "Convex parts of the points of obstacles.")
       .def(py::init(&parts_of), py::arg("offsets"), py::arg("xy"), py::arg("kinds"),

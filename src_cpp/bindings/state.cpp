@@ -82,7 +82,7 @@ Shape shape_from_state(const ObstacleOffsets& offsets, const Doubles& xy, const 
 }
 
 // The obstacles of a scene, without its region: the first part of each, the arrays of all parts,
-// and their poses, stamps, margins, motions and local origin.
+// and their poses, stamps, margins, lifetimes, motions and local origin.
 py::tuple state_of_scene(const Scene& scene) {
   const Obstacles& all = scene.obstacles();
   const Outlines& outlines = all.outlines();
@@ -93,6 +93,7 @@ py::tuple state_of_scene(const Scene& scene) {
   std::vector<double> stamps;
   std::vector<double> margins;
   std::vector<double> margin_rates;
+  std::vector<double> lifetimes;
   std::vector<double> pieces;
   for (std::size_t i = 0; i < scene.size(); ++i) {
     for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) parts.add(outlines.part(k));
@@ -102,6 +103,8 @@ py::tuple state_of_scene(const Scene& scene) {
     stamps.push_back(all.stamp(i));
     margins.push_back(all.margins().fixed(i));
     margin_rates.push_back(all.margins().rate(i));
+    const Interval life = all.lifetimes().given(i);
+    lifetimes.insert(lifetimes.end(), {life.begin, life.end});
     for (const Piece& piece : all.motion(i)) {
       const PieceRow row = row_of(piece);
       pieces.insert(pieces.end(), row.begin(), row.end());
@@ -109,14 +112,15 @@ py::tuple state_of_scene(const Scene& scene) {
     first_piece.push_back(first_piece.back() + all.motion(i).size());
   }
   return py::make_tuple(array(first_part), parts.arrays(), array(poses), array(stamps),
-                        array(margins), array(margin_rates), array(first_piece), array(pieces),
-                        xy(all.origin()), all.time_error());
+                        array(margins), array(margin_rates), array(lifetimes), array(first_piece),
+                        array(pieces), xy(all.origin()), all.time_error());
 }
 
 std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
                                         const std::tuple<ObstacleOffsets, Doubles, Doubles>& parts,
                                         const Doubles& poses, const Doubles& stamps,
                                         const Doubles& margins, const Doubles& margin_rates,
+                                        const Doubles& lifetimes,
                                         const ObstacleOffsets& first_piece, const Doubles& pieces,
                                         const std::pair<double, double>& origin, double time_error,
                                         std::shared_ptr<Region> region) {
@@ -133,10 +137,16 @@ std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
   };
   constexpr double kLowest = std::numeric_limits<double>::lowest();
   const std::array at_origin{origin.first, origin.second};
-  if (length(margins) != count || length(margin_rates) != count || length(poses) != 3 * count ||
-      !bounded(view(margins), 0.0) || !bounded(view(margin_rates), 0.0) ||
-      !bounded({&time_error, 1}, 0.0) || !bounded(view(stamps), kLowest) ||
-      !bounded(at_origin, -kMaxCoordinate)) {
+  bool are_lives = length(lifetimes) == 2 * count;
+  for (std::size_t i = 0; are_lives && i < count; ++i) {
+    const Interval life{lifetimes.data()[2 * i], lifetimes.data()[2 * i + 1]};
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    are_lives = life.begin <= life.end && life.begin < kInfinity && life.end > -kInfinity;
+  }
+  if (!are_lives || length(margins) != count || length(margin_rates) != count ||
+      length(poses) != 3 * count || !bounded(view(margins), 0.0) ||
+      !bounded(view(margin_rates), 0.0) || !bounded({&time_error, 1}, 0.0) ||
+      !bounded(view(stamps), kLowest) || !bounded(at_origin, -kMaxCoordinate)) {
     throw py::value_error("the state is damaged");
   }
   auto scene = std::make_unique<Scene>();
@@ -150,6 +160,7 @@ std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
   }
   scene->set_region(std::move(region));
   scene->set_margins(view(margins), view(margin_rates));
+  scene->set_lifetimes(view(lifetimes));
   scene->set_time_error(time_error);
   const Vec2 at{origin.first, origin.second};
   scene->build(&at);
@@ -163,7 +174,8 @@ Shape obstacle(const Scene& scene, std::size_t i) {
   return shape;
 }
 
-// The poses of the obstacles; at a time (s), NaN where a pose is not known.
+// The poses of the obstacles; at a time (s), NaN where a pose is not known, or the obstacle does
+// not exist.
 Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
   const Obstacles& all = scene.obstacles();
   Doubles poses({static_cast<py::ssize_t>(scene.size()), py::ssize_t{3}});
@@ -173,9 +185,11 @@ Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
     const Motion motion = all.motion(i);
     const double since = time ? all.local_time(i, *time).time : 0.0;
     std::size_t hint = 0;
-    if (const Piece* const piece = time ? piece_at(motion, since, hint) : nullptr) {
+    const bool exists = !time || all.lifetimes().at(i).holds(*time);
+    const Piece* const piece = time && exists ? piece_at(motion, since, hint) : nullptr;
+    if (piece != nullptr) {
       pose = piece->at(since, 0.0).pose;
-    } else if (time && !(motion.empty() && since == 0.0)) {
+    } else if (time && !(exists && motion.empty() && since == 0.0)) {
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       pose = {kNaN, kNaN, kNaN};
     }
@@ -187,6 +201,15 @@ Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
   return poses;
 }
 
+// Whether each obstacle exists at a time (s).
+py::array_t<bool> exist_at(const Scene& scene, double time) {
+  py::array_t<bool> exist(static_cast<py::ssize_t>(scene.size()));
+  for (std::size_t i = 0; i < scene.size(); ++i) {
+    exist.mutable_data()[i] = scene.obstacles().lifetimes().at(i).holds(time);
+  }
+  return exist;
+}
+
 }  // namespace
 
 void bind_state(py::module_& module) {
@@ -196,9 +219,10 @@ void bind_state(py::module_& module) {
   module.def("state_of_scene", &state_of_scene, py::arg("scene"));
   module.def("scene_from_state", &scene_from_state, py::arg("first_part"), py::arg("parts"),
              py::arg("poses"), py::arg("stamps"), py::arg("margins"), py::arg("margin_rates"),
-             py::arg("first_piece"), py::arg("pieces"), py::arg("origin"), py::arg("time_error"),
-             py::arg("region"));
+             py::arg("lifetimes"), py::arg("first_piece"), py::arg("pieces"), py::arg("origin"),
+             py::arg("time_error"), py::arg("region"));
   module.def("obstacle", &obstacle, py::arg("scene"), py::arg("index"));
+  module.def("exist_at", &exist_at, py::arg("scene"), py::arg("time"));
   module.def("poses_of", &poses_of, py::arg("scene"), py::arg("time"));
 }
 

@@ -116,7 +116,7 @@ std::vector<Case> cases(std::size_t count) {
 
 TEST(Curves, end_at_their_goal) {
   for (const Shortest shortest : {&dubins, &reeds_shepp}) {
-    for (const Case& each : cases(160'000)) {
+    for (const Case& each : cases(40'000)) {
       const Curve curve = shortest(each.a, each.b, each.radius);
       ASSERT_LE(miss(each.a, each.b, each.radius, curve), 64.0L)
           << std::hexfloat << each.a.x << ' ' << each.a.y << ' ' << each.a.yaw << " to " << each.b.x

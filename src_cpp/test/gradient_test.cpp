@@ -176,7 +176,7 @@ class Maker {
 
 int cases() {
   const char* const wanted = std::getenv("GJK_CASES");
-  return wanted != nullptr ? std::stoi(wanted) : 1000;
+  return wanted != nullptr ? std::stoi(wanted) : 300;
 }
 
 // Everything that gradients() promises, at random poses among a few obstacles that move and turn.

@@ -41,10 +41,15 @@ def test_the_source_folder_says_to_install(tmp_path: Path, words: list[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "packages"), [("rosbags", cli.REPLAY), ("distributed", "distributed")]
+    ("name", "packages", "extra"),
+    [("rosbags", cli.REPLAY, "replay"), ("distributed", "distributed", "cluster")],
 )
 def test_a_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, packages: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    packages: str,
+    extra: str,
 ) -> None:
     """`pip install gjk_collision[replay]` would need a package index that has gjk_collision."""
 
@@ -53,7 +58,8 @@ def test_a_missing_package_is_named(
 
     monkeypatch.setattr(cli, "_info", without_package)
     assert cli.main(["info"]) == cli.REFUSED
-    text = f"this command needs the Python package '{name}': pip install {packages}\n"
+    text = f"this command needs the Python package '{name}': pip install {packages}"
+    text += f" (in a clone: pip install '.[{extra}]')\n"
     assert capsys.readouterr().err == text
 
 

@@ -260,31 +260,34 @@ def test_a_damaged_state_is_refused() -> None:
 
 def test_a_damaged_state_of_a_scene_is_refused() -> None:
     build, (state, *rest) = TRAFFIC.__reduce__()
-    names = "first_part parts poses stamps margins rates first_piece pieces origin time_error"
+    names = "first_part parts poses stamps margins rates lifetimes first_piece pieces origin error"
     assert len(state) == len(names.split())
 
     def refused(i: int, value: Any) -> None:
         with pytest.raises((ValueError, TypeError)):
             build((*state[:i], value, *state[i + 1 :]), *rest)
 
-    for i in (2, 3, 4, 5, 9):
+    for i in (2, 3, 4, 5, 10):
         for value in (np.nan, np.inf, -1.0)[: 2 if i < 4 else 3]:  # a pose may be negative
             damaged = np.array(state[i], np.float64)
             damaged.reshape(-1)[0] = value
-            refused(i, damaged if i < 9 else float(damaged))
+            refused(i, damaged if i < 10 else float(damaged))
     refused(0, state[0][:-1])
     refused(0, np.zeros_like(state[0]))
-    refused(8, (np.nan, 0.0))
+    refused(9, (np.nan, 0.0))
+    for begin, end in ((np.nan, 1.0), (2.0, 1.0), (np.inf, np.inf), (-np.inf, -np.inf)):
+        refused(6, np.array([begin, end, *state[6][2:]]))
+    refused(6, state[6][:-1])
     offsets, xy, radii = state[1]
     refused(1, (offsets, xy * np.nan, radii))
     refused(1, (offsets, xy, -radii - 1.0))
-    pieces = state[7].reshape(-1, 15)
+    pieces = state[8].reshape(-1, 15)
     for column in range(15):
         may_be_negative = column in (0, 1, 2, *range(4, 10))
         for value in () if column == 12 else (np.nan,) if may_be_negative else (np.nan, -1.0):
             damaged = pieces.copy()
             damaged[0, column] = value
-            refused(7, damaged.ravel())
+            refused(8, damaged.ravel())
 
 
 def test_a_shape_without_parts_is_refused() -> None:

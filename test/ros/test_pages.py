@@ -124,7 +124,7 @@ def test_blocks_that_need_a_server(start: Callable[..., Any]) -> None:
         "replan": lambda: pytest.fail("not free"),
         "log": lambda *values: logged.append(values),
     }
-    pages = [ROOT / "docs" / f"{name}.md" for name in ("planners", "footprints", "mirror")]
+    pages = [ROOT / "docs" / f"{name}.md" for name in ("planners-ros", "footprints", "mirror")]
     found = [each for page in pages for each in blocks_of(page) if each.kind == "python"]
     client = [each for each in found if "CollisionClient(" in each.text]
     needs = [each for each in found if each.not_run]

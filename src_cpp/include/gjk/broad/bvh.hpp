@@ -120,6 +120,7 @@ class Bvh {
     double sum = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
       const FloatBox box = nodes_[i].around();
+      if (box.low_x > box.high_x) continue;  // empty
       sum +=
           static_cast<double>(box.high_x - box.low_x) + static_cast<double>(box.high_y - box.low_y);
     }

@@ -119,7 +119,7 @@ class GradientQuery {
     const auto is_same = [&](const Piece& other) noexcept {
       return other.velocity() == motion.velocity && other.spin() == motion.spin;
     };
-    motion.is_steady = true;
+    motion.is_steady = !obstacles.lifetimes().change_within(view.time, wide);
     for (std::size_t k = at; k > 0 && pieces[k].begin >= time - wide; --k) {
       motion.is_steady &= is_same(pieces[k - 1]);
     }

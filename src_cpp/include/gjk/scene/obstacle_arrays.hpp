@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,8 @@ struct ReportedArrays {
   std::span<const double> path_poses{};    // x, y (m), yaw (rad) per time
   std::span<const double> margins{};       // m, one per obstacle
   std::span<const double> margin_rates{};  // m/s, one per obstacle
+  // s, begin and end per obstacle, on the clock of the stamps; NaN: not limited on that side
+  std::span<const double> lifetimes{};
 };
 
 struct ObstacleArrays {
@@ -132,6 +135,30 @@ inline Issue check_stamps(std::span<const double> times, const char* name) {
 
 }  // namespace detail
 
+inline Issue check_lifetimes(std::span<const double> lifetimes, std::size_t count) {
+  if (Issue issue =
+          detail::check_length(lifetimes.size(), count, 2, "lifetimes", "2 values (begin, end)")) {
+    return issue;
+  }
+  for (std::size_t k = 0; k < lifetimes.size(); ++k) {
+    const double limit = lifetimes[k];
+    if (std::isnan(limit) || std::fabs(limit) <= kMaxTime) continue;
+    const bool finite = std::isfinite(limit);
+    return {finite ? Status::coord_range : Status::non_finite, "lifetimes",
+            static_cast<long>(k / 2),
+            (finite ? "magnitude must not exceed 1e10 s"
+                    : "must be finite, or NaN where there is no limit") +
+                got(limit)};
+  }
+  for (std::size_t k = 0; k < lifetimes.size(); k += 2) {
+    if (!(lifetimes[k] > lifetimes[k + 1])) continue;
+    return {Status::invalid_input, "lifetimes", static_cast<long>(k / 2),
+            "must not end before it begins (got " + text_of(lifetimes[k]) + ", " +
+                text_of(lifetimes[k + 1]) + ")"};
+  }
+  return {};
+}
+
 // Checks the reported motions and margins of `count` obstacles.
 inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
   using namespace detail;
@@ -148,7 +175,8 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
   for (Issue issue :
        {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
         check_stamps(arrays.stamps, "stamps"), check_lengths(arrays.margins, count, "margins"),
-        check_lengths(arrays.margin_rates, count, "margin_rates", "/s")}) {
+        check_lengths(arrays.margin_rates, count, "margin_rates", "/s"),
+        check_lifetimes(arrays.lifetimes, count)}) {
     if (issue) return issue;
   }
   const std::span<const double> times = arrays.path_times;
@@ -306,16 +334,19 @@ struct PlacedObstacles {
   PredictedMotions motions;
   std::vector<double> margins;       // m
   std::vector<double> margin_rates;  // m/s
+  std::vector<double> lifetimes;     // s, as in ReportedArrays; on the clock of the message
 
   // `arrays` has passed check_arrays(), and `parts` is of the same points.
   PlacedObstacles(const ObstacleParts& parts, const ObstacleArrays& arrays,
                   const Prediction& prediction)
       : poses(detail::poses_of(arrays.poses)),
         margins(arrays.reported.margins.begin(), arrays.reported.margins.end()),
-        margin_rates(arrays.reported.margin_rates.begin(), arrays.reported.margin_rates.end()) {
+        margin_rates(arrays.reported.margin_rates.begin(), arrays.reported.margin_rates.end()),
+        lifetimes(arrays.reported.lifetimes.begin(), arrays.reported.lifetimes.end()) {
     poses.resize(parts.size());
     margins.resize(parts.size());
     margin_rates.resize(parts.size());
+    lifetimes.resize(2 * parts.size(), std::numeric_limits<double>::quiet_NaN());
     motions = PredictedMotions(arrays.reported, poses, prediction);
     shapes.reserve(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -327,15 +358,17 @@ struct PlacedObstacles {
 // Sets what is not set by Scene::add(), and builds the scene. `time_error` (s): see
 // Scene::set_time_error().
 inline void finish(Scene& scene, std::span<const double> margins, std::span<const double> rates,
-                   std::shared_ptr<const Region> region, double time_error, unsigned threads) {
+                   std::span<const double> lifetimes, std::shared_ptr<const Region> region,
+                   double time_error, unsigned threads) {
   scene.set_region(std::move(region));
   scene.set_margins(margins, rates);
+  scene.set_lifetimes(lifetimes);
   scene.set_time_error(time_error);
   scene.build(nullptr, threads);
 }
 
 // One scene of the obstacles of several messages, in their order. `stamps` (s): of each message,
-// added to the stamps of its obstacles.
+// added to the stamps and lifetimes of its obstacles.
 inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> messages,
                                       std::span<const double> stamps,
                                       std::shared_ptr<const Region> region, double time_error,
@@ -346,6 +379,7 @@ inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> me
   scene->reserve(count);
   std::vector<double> margins;
   std::vector<double> rates;
+  std::vector<double> lifetimes;
   for (std::size_t m = 0; m < messages.size(); ++m) {
     const PlacedObstacles& own = *messages[m];
     for (std::size_t i = 0; i < own.shapes.size(); ++i) {
@@ -353,8 +387,9 @@ inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> me
     }
     margins.insert(margins.end(), own.margins.begin(), own.margins.end());
     rates.insert(rates.end(), own.margin_rates.begin(), own.margin_rates.end());
+    for (const double limit : own.lifetimes) lifetimes.push_back(stamps[m] + limit);
   }
-  finish(*scene, margins, rates, std::move(region), time_error, threads);
+  finish(*scene, margins, rates, lifetimes, std::move(region), time_error, threads);
   return scene;
 }
 

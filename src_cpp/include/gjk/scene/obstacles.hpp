@@ -16,6 +16,7 @@
 #include "gjk/broad/bvh.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/parallel.hpp"
+#include "gjk/scene/lifetimes.hpp"
 #include "gjk/scene/margins.hpp"
 #include "gjk/scene/outlines.hpp"
 #include "gjk/scene/packed_parts.hpp"
@@ -41,6 +42,7 @@ class Obstacles {
     double stamp = 0.0;        // s
     double margin = 0.0;       // m
     double margin_rate = 0.0;  // m/s
+    Interval life;             // s, on the clock of the query times
   };
 
   // The state that a query sees: all obstacles at their poses, or at a time of their motions.
@@ -71,6 +73,9 @@ class Obstacles {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     margins_.assign(size(), margins, rates);
   }
+  // Begin and end (s) of each obstacle, NaN where there is no limit; empty: none is limited. Call
+  // before build().
+  void set_lifetimes(std::span<const double> limits) { lifetimes_.assign(size(), limits); }
   // Call once, after the last add(). `origin` (m): the origin of another scene, if the answers must
   // equal those of that scene. The result is the same for any number of threads.
   void build(const Vec2* origin = nullptr, unsigned threads = 1);
@@ -89,7 +94,8 @@ class Obstacles {
     return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
            moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
            stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) +
-           first_piece_.capacity() * sizeof(std::size_t) + margins_.bytes();
+           first_piece_.capacity() * sizeof(std::size_t) + margins_.bytes() + lifetimes_.bytes() +
+           gaps_.capacity() * sizeof(Gap);
   }
   Vec2 origin() const noexcept { return origin_; }
   // Vertices of the largest part.
@@ -107,6 +113,7 @@ class Obstacles {
   const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
   const Outlines& outlines() const noexcept { return *outlines_; }
   const Margins& margins() const noexcept { return margins_; }
+  const Lifetimes& lifetimes() const noexcept { return lifetimes_; }
   // m. The distance that a query with this margin requires to obstacle i, rounded up.
   double required(std::size_t i, const View& view, double margin) const noexcept {
     const double own = view.timed ? margins_.at(i, local_time(i, view.time)) : margins_.fixed(i);
@@ -125,12 +132,39 @@ class Obstacles {
     return sum_outwards(margin, margins_.most_fixed()) + growth <= kMaxCoordinate;
   }
 
-  // Index of an obstacle without a shape, or with an unknown pose in this view; -1: none.
+  // Index of an obstacle without a shape, or with an unknown pose in this view; -1: none. The pose
+  // of an obstacle that does not exist is not needed.
   std::int64_t shapeless() const noexcept { return shapeless_; }
   std::int64_t unknown_in(const View& view) const noexcept {
     if (!view.timed || size() == 0) return -1;
     if (!(view.time <= until_)) return ends_first_;
-    return view.time >= from_ ? -1 : begins_last_;
+    if (!(view.time >= from_)) return begins_last_;
+    for (const Gap& gap : gaps_) {
+      if (gap.times.holds(view.time)) return gap.obstacle;
+    }
+    return -1;
+  }
+  // The first time (s) from `begin` to `end` from which on a pose is unknown, and the obstacle; -1:
+  // none.
+  struct Unknown {
+    double time = 0.0;
+    std::int64_t obstacle = -1;
+  };
+  Unknown first_unknown(double begin, double end) const noexcept {
+    Unknown first{begin, unknown_in(at(begin))};
+    if (first.obstacle >= 0 || size() == 0) return first;
+    if (!(end <= until_)) first = {until_, ends_first_};
+    for (const Gap& gap : gaps_) {
+      const bool is_met = gap.times.begin > begin && gap.times.begin <= end;
+      if (!is_met || (first.obstacle >= 0 && first.time <= gap.times.begin)) continue;
+      first = {gap.times.begin, gap.obstacle};
+    }
+    return first;
+  }
+  // Whether the pose of obstacle i is known at a query time (s).
+  bool is_known(std::size_t i, double time) const noexcept {
+    const Interval known = known_interval(i);
+    return known.begin <= time && time <= known.end;
   }
 
   static View at_rest() noexcept { return {}; }
@@ -167,8 +201,6 @@ class Obstacles {
     view.moment.last_share = last.moment.share;
     return view;
   }
-  // s. From this time on, the pose of some obstacle is unknown.
-  double known_until() const noexcept { return until_; }
 
   // Visits the parts whose bounds overlap `box`, until visit(part number) returns true.
   template <class Visit>
@@ -188,8 +220,8 @@ class Obstacles {
   }
 
   // Part k in this view, relative to a local origin; placed in a slot of `room` if necessary. Empty
-  // if its pose is unknown. `origin` is a reference because storing it to the stack in two halves
-  // delays the load of both.
+  // if its pose is unknown, or if the obstacle does not exist at this time. `origin` is a reference
+  // because storing it to the stack in two halves delays the load of both.
   using Found = FoundPart;
   Found find(std::size_t k, const View& view, const Vec2& origin, PackedParts& room,
              std::size_t slot = 0) const noexcept {
@@ -210,8 +242,8 @@ class Obstacles {
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner());
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
-      const Interval known = known_interval(owner);
-      if (!(known.begin <= view.time && view.time <= known.end)) return {};
+      if (!lifetimes_.none() && !lifetimes_.at(owner).holds(view.time)) return {};
+      if (!is_known(owner, view.time)) return {};
       const Motion pieces = motion(owner);
       if (pieces.empty() && origin == origin_) return at_rest(k);
       if (!pieces.empty()) {
@@ -239,10 +271,6 @@ class Obstacles {
     return view.moving ? moving_tree_ : tree_;
   }
 
-  struct Interval {
-    double begin = 0.0;  // s
-    double end = 0.0;
-  };
   // Whether frames can cover the interval. An obstacle that moves without end may be anywhere.
   static bool is_bounded(const Interval& known) noexcept {
     return std::isfinite(known.begin) && std::isfinite(known.end);
@@ -287,6 +315,8 @@ class Obstacles {
   void update_margins() noexcept {
     margins_.update([this](std::size_t i) noexcept { return stamp(i); });
   }
+
+  void update_lifetimes();
 
   void build_tree(unsigned threads);
 
@@ -337,6 +367,7 @@ class Obstacles {
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_piece_;  // size() + 1; empty: there are no pieces
   Margins margins_;
+  Lifetimes lifetimes_;
   Vec2 origin_;
   SharedParts placed_;  // the parts of outlines_ at their poses
   Bvh tree_;            // of placed_
@@ -352,6 +383,11 @@ class Obstacles {
   double until_ = 0.0;
   std::int64_t begins_last_ = -1;
   std::int64_t ends_first_ = -1;
+  struct Gap {
+    Interval times;
+    std::int64_t obstacle = -1;
+  };
+  std::vector<Gap> gaps_;  // where an obstacle exists but is not known, also within [from_, until_]
   std::int64_t shapeless_ = -1;
   std::size_t most_vertices_ = 0;
 
@@ -359,6 +395,8 @@ class Obstacles {
   bool change_shapes(std::span<const Change> changes);
 
   void change_margins(std::span<const Change> changes);
+
+  void change_lifetimes(std::span<const Change> changes);
 
   void change_motions(std::span<const Change> changes);
 };
@@ -371,6 +409,7 @@ namespace gjk {
 GJK_KERNEL void Obstacles::build(const Vec2* origin, unsigned threads) {
   outlines_->finish(!pieces_.empty());
   update_margins();
+  update_lifetimes();
   if (origin != nullptr) {
     origin_ = *origin;
   } else {
@@ -392,6 +431,7 @@ GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
     outlines_->finish(true);
   }
   change_margins(changes);
+  change_lifetimes(changes);
   if (!same_parts) {
     place(1);
     return;
@@ -472,6 +512,14 @@ inline void Obstacles::place(unsigned threads) {
   build_tree(threads);
 }
 
+inline void Obstacles::update_lifetimes() {
+  lifetimes_.update(time_error_);
+  for (std::size_t i = 0; i < size() && !lifetimes_.none() && !pieces_.empty(); ++i) {
+    reach_lifetime(std::span(pieces_).subspan(first_piece_[i], motion(i).size()),
+                   lifetimes_.given(i), stamp(i), time_error_);
+  }
+}
+
 inline void Obstacles::build_tree(unsigned threads) {
   tree_.arrange<2>(
       parts(),
@@ -490,7 +538,8 @@ inline void Obstacles::update_known_times() noexcept {
   begins_last_ = ends_first_ = -1;
   any_moves_ = false;
   if (size() == 0) return;
-  if (pieces_.empty()) {  // each is known at its stamp only
+  gaps_.clear();
+  if (pieces_.empty() && lifetimes_.none()) {  // each is known at its stamp only
     const double zero = 0.0;
     const std::span<const double> stamps =
         stamps_.empty() ? std::span<const double>(&zero, 1) : std::span<const double>(stamps_);
@@ -502,6 +551,7 @@ inline void Obstacles::update_known_times() noexcept {
     ends_first_ = first - stamps.begin();
     return;
   }
+  begins_last_ = ends_first_ = 0;
   time_origin_ = stamp(0);
   frames_from_ = kInfinity;
   double frames_until = -kInfinity;
@@ -509,13 +559,21 @@ inline void Obstacles::update_known_times() noexcept {
   for (std::size_t i = 0; i < size(); ++i) {
     const Motion pieces = motion(i);
     const auto [begin, end] = known_interval(i);
-    if (begins_last_ < 0 || begin > from_) {
-      from_ = begin;
-      begins_last_ = static_cast<std::int64_t>(i);
+    const Interval life = lifetimes_.at(i);
+    const auto obstacle = static_cast<std::int64_t>(i);
+    if (life.begin == -kInfinity && life.end >= begin) {
+      if (begin > from_) begins_last_ = obstacle;
+      from_ = std::fmax(from_, begin);
+    } else if (life.begin < begin) {
+      const double before = std::nextafter(begin, -kInfinity);
+      gaps_.push_back({{life.begin, std::fmin(life.end, before)}, obstacle});
     }
-    if (ends_first_ < 0 || end < until_) {
-      until_ = end;
-      ends_first_ = static_cast<std::int64_t>(i);
+    if (life.end == kInfinity && life.begin <= end) {
+      if (end < until_) ends_first_ = obstacle;
+      until_ = std::fmin(until_, end);
+    } else if (life.end > end) {
+      const double after = std::nextafter(end, kInfinity);
+      gaps_.push_back({{std::fmax(life.begin, after), life.end}, obstacle});
     }
     if (!moves(i)) continue;
     any_moves_ = true;
@@ -646,6 +704,16 @@ inline void Obstacles::change_margins(std::span<const Change> changes) {
     margins_.set(change.index, change.margin, change.margin_rate);
   }
   update_margins();
+}
+
+inline void Obstacles::change_lifetimes(std::span<const Change> changes) {
+  const bool none =
+      lifetimes_.none() && std::none_of(changes.begin(), changes.end(),
+                                        [](const Change& c) { return c.life.is_limited(); });
+  if (none) return;
+  if (lifetimes_.none()) lifetimes_.assign(size(), {});
+  for (const Change& change : changes) lifetimes_.set(change.index, change.life);
+  update_lifetimes();
 }
 
 inline void Obstacles::change_motions(std::span<const Change> changes) {

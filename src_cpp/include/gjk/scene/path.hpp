@@ -164,15 +164,10 @@ class PathCheck {
   }
 
   void note_unknown(double begin, double end) noexcept {
-    const std::int64_t at_begin = obstacles_.unknown_in(obstacles_.at(begin));
-    const std::int64_t at_end = obstacles_.unknown_in(obstacles_.at(end));
-    if (at_begin < 0 && at_end < 0) return;
+    const Obstacles::Unknown unknown = obstacles_.first_unknown(begin, end);
+    if (unknown.obstacle < 0) return;
     decision_.fail(Status::prediction_too_short);
-    if (at_begin >= 0) {
-      note(begin, false, at_begin);
-    } else {
-      note(obstacles_.known_until(), false, at_end);
-    }
+    note(unknown.time, false, unknown.obstacle);
   }
 
   void follow(const Piece& segment, const Obstacles::View& view) {
@@ -259,9 +254,10 @@ class PathCheck {
     // The earliest query time that a time on that clock may correspond to.
     const double early = obstacles_.time_error() + options_.time_error;
     const Piece way = segment.on_clock(stamp, early);
-    // Only while its motion is known; note_unknown() reports the rest.
-    const double begin = std::fmax(way.begin, motion.front().begin);
-    const double end = std::fmin(way.end, motion.back().end);
+    // Only while it exists and its motion is known; note_unknown() reports the rest.
+    const Interval life = obstacles_.lifetimes().given(index).on_clock(stamp, early);
+    const double begin = std::fmax(std::fmax(way.begin, motion.front().begin), life.begin);
+    const double end = std::fmin(std::fmin(way.end, motion.back().end), life.end);
     if (!(begin <= end)) return;
     const auto required = [&](double time) noexcept {
       return sum_outwards(options_.margin, margins.at(index, {time, 2.0 * way.time_error}));

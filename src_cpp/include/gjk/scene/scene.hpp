@@ -95,6 +95,9 @@ class Scene {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     obstacles_.set_margins(margins, rates);
   }
+  // The times (s) at which obstacles exist: the begin and the end of each, NaN where there is no
+  // limit; empty: none is limited. Queries without a time ignore them. Call before build().
+  void set_lifetimes(std::span<const double> limits) { obstacles_.set_lifetimes(limits); }
   // Call once, after the last add(); see Obstacles::build().
   void build(const Vec2* origin = nullptr, unsigned threads = 1) {
     obstacles_.build(origin, threads);

@@ -10,11 +10,13 @@
 #include "gjk/broad/bvh.hpp"
 #include "gjk/scene/outlines.hpp"
 #include "gjk/scene/packed_parts.hpp"
+#include "gjk/shape/box.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
-// A part of an obstacle that is placed. Empty if its pose is unknown.
+// A part of an obstacle that is placed. Empty if its pose is unknown, or if the obstacle does not
+// exist.
 struct FoundPart {
   const PackedParts* in = nullptr;
   std::size_t index = 0;
@@ -51,7 +53,7 @@ class TimeSlice {
     }
     const auto fill = [&] {
       for (std::size_t k = 0; k < count; ++k) {
-        if (parts_[k]) tree_.set(k, parts_[k].part().bounds().grown(margin(k)));
+        tree_.set(k, parts_[k] ? parts_[k].part().bounds().grown(margin(k)) : Box{});
       }
       tree_.update();
     };

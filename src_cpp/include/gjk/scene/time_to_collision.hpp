@@ -39,9 +39,10 @@ struct TimeToCollisionOptions {
 };
 
 // The time until the ego, at `pose` at the time `time` (s), first touches an obstacle, if the ego
-// keeps its twist and each obstacle keeps the twist that it has at `time`. Conservative within the
-// tolerance: a contact may be reported if they pass at a distance of up to the tolerance, and its
-// time is not later than the true one.
+// keeps its twist and each obstacle keeps the twist that it has at `time`, or at the begin of its
+// lifetime if that is later, until the end of its lifetime. Conservative within the tolerance: a
+// contact may be reported if they pass at a distance of up to the tolerance, and its time is not
+// later than the true one.
 TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
                                   const Twist& twist, double time,
                                   const TimeToCollisionOptions& options = {});
@@ -69,12 +70,13 @@ namespace detail {
 
 // The motions of an obstacle after a time, if it keeps the velocity that it has at this time, in
 // its own frame. The time has an error, so the obstacle may have one of several velocities: calls
-// visit(piece) for each of them. Returns false if its pose or its velocity is unknown.
+// visit(piece) for each of them. Returns false if its pose or its velocity is unknown. The clock of
+// the pieces starts at `origin` (s), which is not later than the time.
 template <class Visit>
 bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, double time,
-                double horizon, Visit&& visit) {
+                double origin, double horizon, Visit&& visit) {
   const Motion motion = obstacles.motion(index);
-  if (motion.empty()) return false;
+  if (motion.empty() || !obstacles.is_known(index, time)) return false;
   LocalTime local = obstacles.local_time(index, time);
   // Rounding may have moved it past an end of the known motion.
   local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
@@ -86,8 +88,10 @@ bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, dou
   visit_within_error(motion, at, local, [&](const Piece& source) {
     const RoundedVelocity velocity = source.velocity_at(local.time);
     Piece kept;
-    kept.begin = 0.0;
+    const TwoTerms since = two_difference(time, origin);
+    kept.begin = kept.start = since.high;
     kept.end = horizon;
+    kept.time_error = std::fabs(since.low);
     kept.from = now.pose;
     kept.change = {velocity.velocity.x, velocity.velocity.y, source.spin()};
     kept.yaw_error = source.yaw_error / source.duration;
@@ -175,11 +179,17 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
     const std::int64_t owner = obstacles.owner(k);
     const double other_reach = obstacles.outlines().reach(k);
     const Convex part = obstacles.outlines().part(k);
+    // It meets nothing before its lifetime, and nothing after it.
+    const Interval life = obstacles.lifetimes().at(static_cast<std::size_t>(owner));
+    const Interval meets = life.on_clock(time, 0.0);
+    if (meets.end < 0.0 || meets.begin > until) return;
     const auto follow = [&](const Piece& kept) {
+      const double last = std::fmin(until, meets.end);
+      if (last < kept.begin) return;
       const Moving other{part, {&kept, 1}, other_reach};
       for (int i = 0; i < ego.parts(); ++i) {
-        const Impact impact = gjk::time_of_impact(Moving::along(ego.part(i), {&way, 1}), other, 0.0,
-                                                  until, {0.0, options.tolerance});
+        const Impact impact = gjk::time_of_impact(Moving::along(ego.part(i), {&way, 1}), other,
+                                                  kept.begin, last, {0.0, options.tolerance});
         if (is_free(impact.verdict)) {
           decision.take(impact.verdict);
           continue;
@@ -192,8 +202,8 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
         note(impact.last_valid, owner, impact.hit());
       }
     };
-    const bool is_known =
-        visit_kept(obstacles, static_cast<std::size_t>(owner), other_reach, time, horizon, follow);
+    const bool is_known = visit_kept(obstacles, static_cast<std::size_t>(owner), other_reach,
+                                     std::fmax(time, life.begin), time, horizon, follow);
     if (is_known) return;
     decision.fail(Status::prediction_too_short);
     note(0.0, owner, false);

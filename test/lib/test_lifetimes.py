@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Obstacles that exist for a time only, against shapely's distances at dense samples of time."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from itertools import pairwise
+from math import inf, nan
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+from samples import convex, outlines
+
+from gjk_collision import InputError, Region, Scene, Shape, Status, Verdict
+
+Floats = NDArray[np.float64]
+
+CASES = int(os.environ.get("GJK_CASES", "2000"))
+TOLERANCE = 0.005
+CAR = Shape.box(4.0, 2.0)
+BOX = Shape.box(1.0, 1.0)
+ORIGIN = (0.0, 0.0, 0.0)
+STILL = (0.0, 0.0, 0.0)
+
+
+class Traffic:
+    """Random obstacles with constant velocities and random lifetimes."""
+
+    def __init__(self, rng: np.random.Generator, count: int = 6) -> None:
+        self.points = [convex(rng) for _ in range(count)]
+        self.poses = rng.normal(size=(count, 3)) * [5, 5, 3]
+        self.velocities = rng.normal(size=(count, 3)) * [2, 2, 1] * rng.choice([0, 1], (count, 1))
+        self.stamps = rng.choice([-3.0, -2.5, -4.25], count)
+        self.lifetimes = np.sort(rng.uniform(-2, 10, (count, 2)), axis=1)
+        self.lifetimes[rng.random((count, 2)) < 0.2] = nan
+        self.scene = Scene(
+            [Shape.polygon(points) for points in self.points],
+            self.poses,
+            velocities=self.velocities,
+            stamps=self.stamps,
+            lifetimes=self.lifetimes,
+            horizon=99.0,
+        )
+
+    def exist(self, times: Floats) -> NDArray[np.bool_]:
+        """Return whether the obstacles exist at times (T,), shape (T, n)."""
+        begin, end = self.lifetimes.T
+        return ~(times[:, None] < begin) & ~(times[:, None] > end)
+
+    def distances(self, ego: Floats, poses: Floats, times: Floats) -> Floats:
+        """Return the distances of the ego at poses (T, 3) and times (T,), shape (T, n)."""
+        car = outlines(ego, poses)
+        since = times[:, None] - self.stamps
+        at = self.poses + since[..., None] * self.velocities
+        found = np.stack(
+            [
+                shapely.distance(car, outlines(points, at[:, i]))
+                for i, points in enumerate(self.points)
+            ]
+        )
+        return np.where(self.exist(times), found.T, inf)
+
+
+@pytest.mark.requirement("V-9")
+def test_poses_at_times_and_at_the_limits() -> None:
+    rng = np.random.default_rng(370)
+    seen = set()
+    for _ in range(CASES // 100):
+        traffic, ego = Traffic(rng), convex(rng)
+        scene, shape = traffic.scene, Shape.polygon(ego)
+        limits = traffic.lifetimes[np.isfinite(traffic.lifetimes)]
+        # Most times are those of many poses, so that the obstacles are placed once for them.
+        few = np.concatenate([limits, np.nextafter(limits, inf), np.nextafter(limits, -inf)])
+        times = np.concatenate([few, np.repeat(rng.uniform(-1, 9, 3), 100)])
+        poses = rng.normal(size=(len(times), 3)) * [6, 6, 3]
+        expected = traffic.distances(ego, poses, times)
+        nearest = expected.min(axis=1)
+        for mode in ("collide", "distance"):
+            verdicts = scene.check(shape, poses, times, mode=mode).verdicts
+            np.testing.assert_array_equal(verdicts[nearest > 1e-9], Verdict.FREE)
+            np.testing.assert_array_equal(verdicts[nearest < 0.0], Verdict.COLLISION)
+        found = scene.check(shape, poses, times, mode="distance")
+        apart = nearest > 1e-9
+        np.testing.assert_allclose(found.distances[apart], nearest[apart], atol=1e-9)
+        assert (found.distances[~apart] <= 1e-9).all()
+        k = scene.nearest(shape, poses, len(traffic.points), time=times)
+        gradient = scene.gradient(shape, poses, times, len(traffic.points))
+        for ids in (k.ids, gradient.ids):
+            np.testing.assert_array_equal((ids >= 0).sum(1), traffic.exist(times).sum(1))
+        for n in range(0, len(times), 7):
+            alone = scene.check(shape, poses[n], times[n], mode="distance")
+            assert (alone.verdicts, alone.distances) == (found.verdicts[n], found.distances[n])
+            assert scene.is_free(shape, poses[n], time=times[n]) == (alone.verdict is Verdict.FREE)
+            exist = traffic.exist(times[n : n + 1])[0]
+            np.testing.assert_array_equal(scene.exist_at(times[n]), exist)
+            np.testing.assert_array_equal(~np.isnan(scene.poses_at(times[n])[:, 0]), exist)
+        seen |= set(found.verdicts)
+    assert seen == {Verdict.FREE, Verdict.COLLISION}
+
+
+@pytest.mark.requirement("V-9")
+def test_paths_against_dense_samples() -> None:
+    rng = np.random.default_rng(371)
+    verdicts, steps = [], 60
+    for _ in range(CASES // 20):
+        traffic, ego = Traffic(rng), convex(rng)
+        shape = Shape.polygon(ego)
+        poses = np.cumsum(rng.normal(size=(4, 3)) * [4, 4, 0.7], axis=0)
+        knots = np.cumsum(rng.uniform(0.5, 3.0, 4)) - 1.0
+        shares = np.linspace(0.0, 1.0, steps + 1)
+        times = np.concatenate([a + shares * (b - a) for a, b in pairwise(knots)])
+        limits = traffic.lifetimes[np.isfinite(traffic.lifetimes)]
+        limits = limits[(limits >= knots[0]) & (limits <= knots[-1])]
+        times = np.sort(np.concatenate([times, limits]))
+        at = np.stack([np.interp(times, knots, poses[:, c]) for c in range(3)], axis=-1)
+        sampled = traffic.distances(ego, at, times)
+        nearest = sampled.min()
+        hits = times[(sampled <= 0.0).any(axis=1)]
+        path = traffic.scene.check_path(shape, poses, knots, TOLERANCE)
+        contact = traffic.scene.first_contact(shape, poses[None], knots, tolerance=TOLERANCE)
+        assert contact.verdicts[0] == path.verdict != Verdict.UNKNOWN
+        # The fastest point passes this distance between two samples.
+        reach = np.linalg.norm(ego, axis=1).max()
+        speed = np.linalg.norm(np.diff(poses[:, :2], axis=0), axis=1) / np.diff(knots)
+        speed = (speed + reach * np.abs(np.diff(poses[:, 2])) / np.diff(knots)).max()
+        speed += (np.abs(traffic.velocities).sum(axis=1) * 4).max()
+        between = 0.5 * speed * np.diff(times).max()
+        if path.verdict is Verdict.FREE:
+            assert nearest > 0.0
+            assert path.min_distance <= nearest + TOLERANCE
+            assert path.min_distance >= nearest - TOLERANCE - between
+        else:
+            assert nearest <= TOLERANCE + between, "there is no obstacle near"
+            if len(hits):
+                assert path.first_collision_time <= hits[0]
+                assert contact.times[0] <= hits[0]
+        if len(hits):
+            assert path.verdict is Verdict.COLLISION
+        verdicts.append(path.verdict)
+    assert min(verdicts.count(Verdict.FREE), verdicts.count(Verdict.COLLISION)) > CASES // 200
+
+
+def brief(lifetime: tuple[float, float], **options) -> Scene:
+    """Return an obstacle at the origin that never moves."""
+    return Scene([BOX], velocities=[STILL], lifetimes=[lifetime], **options)
+
+
+def test_an_obstacle_that_exists_between_two_poses_only() -> None:
+    scene, way = brief((1.4, 1.5)), [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
+    assert scene.check(CAR, way, [1.0, 2.0]).is_free
+    path = scene.check_path(CAR, way, [1.0, 2.0])
+    assert path.verdict is Verdict.COLLISION
+    assert path.first_collision_time == pytest.approx(1.4, abs=1e-12)
+    assert path.first_collision_time <= 1.4
+    assert scene.check_path(CAR, way, [1.0, 1.39]).min_distance == inf
+    # All times of an instant count.
+    assert scene.check_path(CAR, way, [1.5, np.nextafter(1.5, 2)]).verdict is Verdict.COLLISION
+
+
+@pytest.mark.parametrize(("begin", "end"), [(1.0, 3.0), (nan, 3.0), (1.0, nan), (2.0, 2.0)])
+def test_both_limits_belong_to_the_lifetime(begin: float, end: float) -> None:
+    scene = brief((begin, end))
+    for time, exists in (
+        (begin, True),
+        (np.nextafter(begin, -9), False),
+        (end, True),
+        (np.nextafter(end, 9), False),
+    ):
+        if np.isnan(time):
+            continue
+        assert scene.is_free(CAR, ORIGIN, time=time) != exists
+        assert scene.check_path(CAR, [ORIGIN], [time]).is_free != exists
+        assert scene.exist_at(time)[0] == exists
+    error = brief((begin, end), time_error=0.25)
+    for time in (begin - 0.25, end + 0.25):
+        assert np.isnan(time) or not error.is_free(CAR, ORIGIN, time=time)
+    for time in (begin - 0.26, end + 0.26):
+        assert np.isnan(time) or error.is_free(CAR, ORIGIN, time=time)
+
+
+def test_the_pose_need_not_be_known_while_it_does_not_exist() -> None:
+    path = ([1.0, 3.0], [(0.0, 0.0, 0.0), (8.0, 0.0, 0.0)])
+    away = [(0.0, 30.0, 0.0), (1.0, 30.0, 0.0)]
+    cases = [
+        ((nan, nan), 9.0, Verdict.UNKNOWN),
+        ((-1.0, 3.0), 9.0, Verdict.FREE),
+        ((-1.0, 3.0), -0.5, Verdict.UNKNOWN),
+        ((-1.0, 3.0), -1.5, Verdict.FREE),
+        ((2.0, 5.0), 0.5, Verdict.FREE),
+        ((2.0, 5.0), 4.0, Verdict.UNKNOWN),
+        ((2.0, 5.0), 5.0, Verdict.UNKNOWN),
+        ((2.0, 5.0), 5.5, Verdict.FREE),
+        ((4.0, 5.0), 3.9, Verdict.FREE),
+        ((4.0, 5.0), 4.5, Verdict.UNKNOWN),
+        ((4.0, nan), 4.5, Verdict.UNKNOWN),
+        ((nan, -2.0), -2.5, Verdict.UNKNOWN),
+        ((nan, -2.0), -1.0, Verdict.FREE),
+        ((2.0, nan), 2.5, Verdict.FREE),
+    ]
+    for lifetime, time, verdict in cases:
+        scene = Scene([BOX], [ORIGIN], paths=[path], lifetimes=[lifetime])
+        for found in (
+            scene.check(CAR, away, [time, time]),
+            scene.check_path(CAR, away, [time, time + 1e-3]),
+        ):
+            assert found.verdict is verdict, (lifetime, time)
+    scene = Scene([BOX], [ORIGIN], paths=[path], lifetimes=[(2.0, 5.0)])
+    long = scene.check_path(CAR, away, [0.0, 9.0])
+    assert (long.verdict, long.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+    assert long.obstacle_id == 0
+    assert 3.0 / 9.0 - 1e-9 <= long.last_valid_fraction <= 3.0 / 9.0 + 1e-9
+    assert scene.check_path(CAR, away, [5.1, 9.0]).is_free
+    assert scene.check_path(CAR, away, [0.0, 2.9]).is_free
+    with pytest.raises(InputError, match="not known at this time"):
+        scene.nearest(CAR, ORIGIN, time=4.0)
+
+
+@pytest.mark.parametrize("time_error", [0.0, 1e-7])
+def test_a_lifetime_that_is_that_of_the_path_up_to_rounding(time_error: float) -> None:
+    """Times of the form 0.1 k, as in a recording: the sums of stamps and times are rounded."""
+    rng = np.random.default_rng(372)
+    for _ in range(300):
+        first, last = np.sort(rng.choice(300, 2, replace=False))
+        stamp = 0.1 * first + rng.choice([0.0, 1.7e9])
+        times = 0.1 * np.arange(last - first + 1)
+        end = stamp + 0.1 * (last - first) if stamp > 1e9 else 0.1 * last
+        ways = np.zeros((len(times), 3))
+        scene = Scene(
+            [BOX], [ORIGIN], paths=[(times, ways)], stamps=[stamp], lifetimes=[(stamp, end)],
+            time_error=time_error, horizon=99.0,
+        )  # fmt: skip
+        for time in (stamp, end):
+            assert scene.check(CAR, ORIGIN, time).verdict is Verdict.COLLISION
+        away = [(0.0, 9.0, 0.0), (1.0, 9.0, 0.0)]
+        assert scene.check_path(CAR, away, [stamp - 5.0, end + 5.0]).is_free
+
+
+def test_queries_without_times_ignore_lifetimes() -> None:
+    scene = brief((1.0, 2.0))
+    assert not scene.is_free(CAR, ORIGIN)
+    assert scene.check_path(CAR, [ORIGIN]).verdict is Verdict.COLLISION
+    assert scene.nearest(CAR, (9.0, 0.0, 0.0)).ids.tolist() == [0]
+    assert scene.ray_cast((-9.0, 0.0), (1.0, 0.0)).distances == pytest.approx(8.5)
+    assert np.hypot(*scene.nearest_free(CAR, ORIGIN, 9.0)[:2]) > 1.4
+    np.testing.assert_array_equal(scene.nearest_free(CAR, ORIGIN, 9.0, time=3.0), ORIGIN)
+
+
+def test_time_to_collision() -> None:
+    """A car at 10 m/s reaches the wall at x = 22 after 2 s, if it exists."""
+    wall, car, ahead = Shape.box(0.1, 9.0), Shape.box(4.0, 2.0), (10.0, 0.0, 0.0)
+    for lifetime, expected in (
+        ((nan, nan), 1.995),
+        ((0.0, 1.9), inf),
+        ((0.0, 2.0), 1.995),
+        ((1.0, nan), 1.995),
+        ((2.1, 9.0), 2.1),  # it begins where the vehicle is
+        ((2.5, 9.0), inf),  # the vehicle has passed
+        ((-2.0, -1.0), inf),
+        ((11.0, 12.0), inf),
+    ):
+        scene = Scene([wall], [(22.0, 0.0, 0.0)], velocities=[STILL], lifetimes=[lifetime])
+        found = scene.time_to_collision(car, ORIGIN, ahead, 0.0, tolerance=1e-6)
+        assert float(found.times) == pytest.approx(expected, abs=1e-5), lifetime
+        assert found.verdicts == (Verdict.FREE if expected == inf else Verdict.COLLISION)
+    moving = Scene(
+        [wall], [(60.0, 0.0, 0.0)], velocities=[(-10.0, 0.0, 0.0)], lifetimes=[(1.0, 8.0)]
+    )
+    found = moving.time_to_collision(car, ORIGIN, ahead, 0.0, tolerance=1e-6)
+    assert float(found.times) == pytest.approx((60.0 - 2.05) / 20.0, abs=1e-5)
+    late = Scene([wall], paths=[([1.0], [ORIGIN])], lifetimes=[(3.0, 9.0)])
+    assert late.time_to_collision(car, (50, 0, 0), ahead, 0.5).verdicts == Verdict.UNKNOWN
+
+
+def test_near_a_limit_the_derivatives_are_one_sided() -> None:
+    scene, pose = brief((1.0, 3.0)), (9.0, 0.2, 0.1)
+    for time, smooth in ((2.0, True), (1.0, False), (3.0 - 1e-7, False), (1.0 + 1e-5, True)):
+        assert scene.gradient(CAR, pose, time).smooth.tolist() == [smooth]
+
+
+def test_copies_arrays_updates_and_a_region() -> None:
+    shapes, poses = [BOX, BOX, BOX], [(0, 0, 0), (9, 0, 0), (-9, 0, 0)]
+    lifetimes = [(1.0, 2.0), (nan, 5.0), (nan, nan)]
+    area = Region([[(-20, -9), (20, -9), (20, 9), (-20, 9)]])
+    still = np.zeros((3, 3))
+    scene = Scene(shapes, poses, velocities=still, lifetimes=lifetimes, inside=area)
+    square = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+    flat = Scene.from_arrays(
+        [0, 4, 8, 12], np.tile(square, (3, 1)), poses=poses, velocities=still,
+        lifetimes=lifetimes, inside=area,
+    )  # fmt: skip
+    longer = scene.updated([0], velocities=[STILL], lifetimes=[(1.0, 4.0)])
+    always = scene.updated([0, 1], velocities=still[:2])
+    first = Scene(shapes, poses, velocities=still, inside=area)
+    limited = first.updated([0, 1], velocities=still[:2], lifetimes=lifetimes[:2])
+    for made, ends in (
+        (scene, (2.0, 5.0)),
+        (pickle.loads(pickle.dumps(scene)), (2.0, 5.0)),
+        (flat, (2.0, 5.0)),
+        (limited, (2.0, 5.0)),
+        (longer, (4.0, 5.0)),
+        (always, (inf, inf)),
+        (first, (inf, inf)),
+    ):
+        for time in (1.5, 2.5, 4.5, 6.0):
+            exist = [time <= ends[0], time <= ends[1], True]
+            found = made.check(CAR, [*poses, (19, 0, 0)], np.full(4, time))
+            assert (found.verdicts == Verdict.COLLISION).tolist() == [*exist, True]
+            assert made.exist_at(time).tolist() == exist
+    assert pickle.dumps(scene) == pickle.dumps(pickle.loads(pickle.dumps(scene)))
+
+
+@pytest.mark.parametrize(
+    ("lifetimes", "status", "rule"),
+    [
+        ([(0.0, 1.0)], Status.ARRAY_MISMATCH, r"lifetimes: must have shape \(n, 2\) with n = 2"),
+        ([0.0, 1.0], Status.ARRAY_MISMATCH, "lifetimes: "),
+        ([(0.0, 1.0), (2.0, 1.0)], Status.INVALID_INPUT, r"lifetimes\[1\]: must not end before"),
+        ([(0.0, inf), (2.0, 3.0)], Status.NON_FINITE, r"lifetimes\[0\]: .*NaN where there is no"),
+        ([(0.0, 1.0), (2.0, 3e10)], Status.COORD_RANGE, r"lifetimes\[1\]: .*1e10 s"),
+    ],
+)
+def test_what_is_refused(lifetimes, status, rule) -> None:
+    with pytest.raises(InputError, match=f"^{rule}") as error:
+        Scene([BOX, BOX], lifetimes=lifetimes)
+    assert error.value.status is status
+
+
+def test_drawings_leave_out_what_does_not_exist() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from gjk_collision.plotting import draw_scene
+
+    scene = Scene(
+        [BOX] * 3, [(0, 0, 0), (3, 0, 0), (6, 0, 0)], velocities=[STILL, STILL, (nan,) * 3],
+        lifetimes=[(1.0, 2.0), (nan, nan), (nan, 5.0)],
+    )  # fmt: skip
+    for time, filled, dashed in ((None, 3, 0), (1.5, 2, 1), (3.0, 1, 1), (6.0, 1, 0)):
+        figure, axes = pyplot.subplots()
+        draw_scene(axes, scene, time)
+        corners = [len(patch.get_path().vertices) for patch in axes.patches if patch.get_fill()]
+        lines = [patch for patch in axes.patches if patch.get_linestyle() in ("--", "dashed")]
+        pyplot.close(figure)
+        assert (sum(corners), len(lines)) == (5 * filled, dashed), time
