@@ -118,9 +118,9 @@ def draw_scene(
         if some.any():
             _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
     for i in np.flatnonzero(exist) if ids else ():
-        axes.annotate(
-            str(scene.ids[i]), poses[i, :2], ha="center", va="center", fontsize="small", zorder=6
-        )
+        x, y, _ = poses[i].tolist()
+        name = str(scene.ids[i])
+        axes.annotate(name, (x, y), ha="center", va="center", fontsize="small", zorder=6)
 
 
 def draw_result(
