@@ -55,5 +55,5 @@ if __name__ == "__main__":
     guess = first_guess()
     for name, poses in ("first guess", guess), ("refined", refine(guess)):
         found = STREET.check_path(CAR, poses, margin=0.5 * MARGIN)
-        print(f"{name}: {found.verdict.name}, least distance {found.min_distance:.3f} m")
+        print(f"{name}: {found.verdict.name}, least distance {found.distance:.3f} m")
     assert found.is_free

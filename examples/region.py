@@ -38,14 +38,14 @@ def main() -> None:
     poses = [(10.0, 3.5, 0.0), (10.0, 0.9, 0.0), (30.0, 3.4, 0.0), (45.0, 4.0, 0.0), (90.0, 0, 0)]
     found = scene.check(CAR, poses, mode="distance")
     for pose, verdict, distance, who in zip(
-        poses, found.verdicts, found.distances, found.nearest_ids, strict=True
+        poses, found.verdicts, found.distances, found.ids, strict=True
     ):
         name = "the edge of the road" if who == OUTSIDE else f"obstacle {who}"
         print(pose, Verdict(int(verdict)).name, f"{distance:.2f} m to {name}")
 
     turn = Path.arcs((40.0, 1.75, 0.0), [(0.0, 20.0), (1 / 18.25, 22.0)])
     result = scene.check_path(CAR, turn)
-    print("through the bend:", result.verdict.name, f"clearance {result.min_distance:.2f} m")
+    print("through the bend:", result.verdict.name, f"clearance {result.distance:.2f} m")
 
     shifts = np.linspace(-3.0, 3.0, 7)
     starts = np.stack([np.full(7, 5.0), 3.5 + shifts, np.zeros(7)], axis=1)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of queries.
 
+The name of a field with a value for each of several questions is in the plural.
+
 The answers of the server (`server.answers`) and the replies of the client (`ros.client`) are
 derived from these classes. The derived classes add, for example, a message and the id of the
 snapshot. A field for which there is no result has its default value.
@@ -15,7 +17,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from .record import Record
+from .record import Record, renamed
 from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
@@ -54,11 +56,11 @@ class CheckResult(Record):
         the verdict is UNKNOWN, or not computed, for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
-    nearest_ids : ndarray of int64, shape (n,)
+    ids : ndarray of int64, shape (n,)
         In mode 'collide', id of an obstacle that determines the verdict. In the other modes, id of
         the nearest obstacle; if the scene has `margins`, another one may cause MARGIN. -1: none.
         `OUTSIDE`: the outside of the region of the scene.
-    nearest_indices : ndarray of int64, shape (n,)
+    indices : ndarray of int64, shape (n,)
         Index of this obstacle in the scene; -1: none. The outside of a region has the index
         ``len(scene)``.
     witnesses : ndarray, shape (n, 4), or None
@@ -77,13 +79,15 @@ class CheckResult(Record):
     statuses: NDArray[np.uint16] = field(default_factory=lambda: np.empty(0, np.uint16))
     distances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     lower_bounds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    nearest_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    nearest_indices: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    indices: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     witnesses: NDArray[np.float64] | None = None
     directions: NDArray[np.float64] | None = None
     first_invalid_index: int = 0
 
     __bool__ = no_truth_value("`.is_free`")
+    nearest_ids = renamed("nearest_ids", "ids")
+    nearest_indices = renamed("nearest_indices", "indices")
 
     @property
     def first_invalid(self) -> int | NDArray[np.int64]:
@@ -160,16 +164,16 @@ class PathResult(Record):
     first_collision_time : float
         The first time at which contact is not excluded [s]. It is never later than the first
         collision. NaN: the verdict is not COLLISION, or no times are given.
-    obstacle_id : int
+    id : int
         Id of the first obstacle that makes the path not free; -1: none.
-    obstacle_index : int
+    index : int
         Index of this obstacle in the scene; -1: none.
-    min_distance : float
+    distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
         It is within the tolerance of the smallest distance, unless the lower bound is 0 or -inf.
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
         the verdict is UNKNOWN, or not computed.
-    min_distance_lower_bound : float
+    lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
 
@@ -179,12 +183,16 @@ class PathResult(Record):
     first_invalid_segment: int = 0
     last_valid_fraction: float = 0.0
     first_collision_time: float = nan
-    obstacle_id: int = -1
-    obstacle_index: int = -1
-    min_distance: float = nan
-    min_distance_lower_bound: float = nan
+    id: int = -1
+    index: int = -1
+    distance: float = nan
+    lower_bound: float = nan
 
     __bool__ = no_truth_value("`.is_free`")
+    obstacle_id = renamed("obstacle_id", "id")
+    obstacle_index = renamed("obstacle_index", "index")
+    min_distance = renamed("min_distance", "distance")
+    min_distance_lower_bound = renamed("min_distance_lower_bound", "lower_bound")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -207,10 +215,10 @@ class PathsResult(Record):
         Fraction of the length of each path that is certainly free, in [0, 1]. 1: all of it.
     first_collision_times : ndarray, shape (...)
         As `PathResult.first_collision_time` [s].
-    obstacle_ids : ndarray of int64, shape (...)
+    ids : ndarray of int64, shape (...)
         Id of the first obstacle that makes the path not free; -1: none.
     distances : ndarray, shape (...)
-        As `PathResult.min_distance` [m]. NaN if the verdict is UNKNOWN, and in mode 'collide'.
+        As `PathResult.distance` [m]. NaN if the verdict is UNKNOWN, and in mode 'collide'.
     lower_bounds : ndarray, shape (...)
         Certified lower bound of this distance [m]. NaN in mode 'collide'.
     """
@@ -222,11 +230,12 @@ class PathsResult(Record):
     first_invalid_segments: NDArray[np.int64]
     last_valid_fractions: NDArray[np.float64]
     first_collision_times: NDArray[np.float64]
-    obstacle_ids: NDArray[np.int64]
+    ids: NDArray[np.int64]
     distances: NDArray[np.float64]
     lower_bounds: NDArray[np.float64]
 
     __bool__ = no_truth_value("`.is_free`")
+    obstacle_ids = renamed("obstacle_ids", "ids")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

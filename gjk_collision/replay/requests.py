@@ -256,8 +256,8 @@ def _fill(row: Row, answer: Found) -> None:
     or pairs.
     """
     if isinstance(answer, PathAnswer):
-        if np.isfinite(answer.min_distance):
-            row.distance, row.lower_bound = answer.min_distance, answer.min_distance_lower_bound
+        if np.isfinite(answer.distance):
+            row.distance, row.lower_bound = answer.distance, answer.lower_bound
         row.digest = _digest(
             np.array([answer.first_invalid_segment]),
             np.array([answer.last_valid_fraction, answer.first_collision_time]),

@@ -31,6 +31,7 @@ from ..arguments import (
 from ..errors import InputError
 from ..scene import Mode, mode_number
 from ..server.calls import Calls
+from ..server.fields import numbers
 from ..server.snapshot import Fault
 from ..verdict import Status
 from .messages import none
@@ -218,7 +219,8 @@ class CollisionClient:
             request.footprints = names
         common, reply = self._ask(self._check_poses, request)
         n = len(request.poses) // 3
-        return poses_reply(common, reply, n, offsets.astype(np.int64), gradients_of(reply, n))
+        ids, gradients = numbers(reply.nearest_ids), gradients_of(reply, n)
+        return poses_reply(common, reply, n, ids, offsets.astype(np.int64), gradients)
 
     def check_path(
         self,
@@ -266,7 +268,9 @@ class CollisionClient:
         request.footprint = footprint_name(footprint)
         request.arcs = array("d", as_floats(arcs, "arcs", 2).tobytes())
         request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
-        return path_reply(*self._ask(self._check_path, request))
+        common, reply = self._ask(self._check_path, request)
+        bounds = reply.min_distance, reply.min_distance_lower_bound
+        return path_reply(common, reply, reply.obstacle_id, bounds)
 
     def distances(
         self,
@@ -349,8 +353,8 @@ class CollisionClient:
         common, reply = self._ask(self._collide, request)
         return CollideReply(
             **common,
-            obstacle_id=reply.obstacle_id,
-            obstacle_source=reply.obstacle_source,
+            id=reply.obstacle_id,
+            source=reply.obstacle_source,
         )
 
     def nearest_free(

@@ -300,7 +300,8 @@ class CollisionMirror:
             ),
             PosesAnswer,
         )
-        return poses_reply(asked.common(found.answer), found, len(rows), offsets, found.gradients)
+        common = asked.common(found.answer)
+        return poses_reply(common, found, len(rows), found.ids, offsets, found.gradients)
 
     def check_path(
         self,
@@ -348,7 +349,8 @@ class CollisionMirror:
             ),
             PathAnswer,
         )
-        return path_reply(asked.common(found.answer), found)
+        bounds = found.distance, found.lower_bound
+        return path_reply(asked.common(found.answer), found, found.id, bounds)
 
     def distance(
         self,
@@ -421,8 +423,8 @@ class CollisionMirror:
         )
         return CollideReply(
             **asked.common(found),
-            obstacle_id=found.nearest_id,
-            obstacle_source=found.nearest_source,
+            id=found.nearest_id,
+            source=found.nearest_source,
         )
 
     def nearest_free(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..record import Record
+from ..record import Record, renamed
 from ..results import CheckResult, GradientResult, NearestResult, PathResult
 from ..server.fields import nanoseconds, numbers
 from ..verdict import Status, Verdict, no_truth_value
@@ -122,14 +122,17 @@ class CollideReply(Reply):
 
     Attributes
     ----------
-    obstacle_id : int
+    id : int
         Id of an obstacle that determines the verdict; -1: none.
-    obstacle_source : str
+    source : str
         Source of this obstacle; "": none.
     """
 
-    obstacle_id: int
-    obstacle_source: str
+    id: int
+    source: str
+
+    obstacle_id = renamed("obstacle_id", "id")
+    obstacle_source = renamed("obstacle_source", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,8 +157,7 @@ class PosesReply(Reply, CheckResult):
     `verdicts` and `statuses` always have one entry per requested pose. If the reply has another
     number of entries, each verdict is UNKNOWN and each status is that of the reply. `distances`,
     `lower_bounds` and `witnesses` are empty in modes that do not compute them.
-    `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is
-    True.
+    `indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is True.
 
     Attributes
     ----------
@@ -178,7 +180,7 @@ class PathReply(Reply, PathResult):
 
     `first_invalid_segment` is -1 if and only if `is_free` is True. In a contradictory reply,
     `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
-    the time after the time of the snapshot [s]. `obstacle_index` is always -1.
+    the time after the time of the snapshot [s]. `index` is always -1.
     """
 
 
@@ -273,12 +275,13 @@ def poses_reply(
     common: dict[str, Any],
     reply: Any,
     n: int,
+    ids: NDArray[np.int64],
     offsets: NDArray[np.int64] | None = None,
     gradients: GradientResult | None = None,
 ) -> PosesReply:
     """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`.
 
-    `offsets` are those of the groups, if any.
+    `ids` are those of the obstacles, and `offsets` those of the groups, if any.
     """
     verdicts = numbers(reply.verdicts)
     statuses = numbers(reply.statuses)
@@ -297,8 +300,8 @@ def poses_reply(
             "statuses": statuses,
             "distances": numbers(reply.distances),
             "lower_bounds": numbers(reply.lower_bounds),
-            "nearest_ids": numbers(reply.nearest_ids),
-            "nearest_indices": _NO_INTEGERS,
+            "ids": ids,
+            "indices": _NO_INTEGERS,
             "witnesses": _NO_WITNESSES if witnesses is None else numbers(witnesses).reshape(-1, 4),
             "first_invalid_index": -1 if is_free else first,
             "group_first_invalid": _first_of_groups(free, offsets),
@@ -356,8 +359,13 @@ def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
     )
 
 
-def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
-    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`."""
+def path_reply(
+    common: dict[str, Any], reply: Any, obstacle: int, bounds: tuple[float, float]
+) -> PathReply:
+    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`.
+
+    `obstacle` is the id of the obstacle, and `bounds` the distance and its lower bound [m].
+    """
     segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
     common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
     if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
@@ -367,9 +375,9 @@ def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
         first_invalid_segment=segment,
         last_valid_fraction=fraction,
         first_collision_time=reply.first_collision_time,
-        obstacle_id=reply.obstacle_id,
-        min_distance=reply.min_distance,
-        min_distance_lower_bound=reply.min_distance_lower_bound,
+        id=obstacle,
+        distance=bounds[0],
+        lower_bound=bounds[1],
     )
 
 

@@ -523,7 +523,7 @@ class Scene:
             Start the search for each pose at the obstacle that was found at the previous pose: the
             nearest one, or with `times` in mode 'collide', one that was hit. This is faster if
             consecutive poses are close to each other. The result is the same, except that in mode
-            'collide' `nearest_ids` may name another one of several obstacles that determine the
+            'collide' `ids` may name another one of several obstacles that determine the
             verdict. With `times`, this name can also depend on the other poses of the call.
 
         Returns
@@ -567,8 +567,8 @@ class Scene:
                 "statuses": answer["statuses"],
                 "distances": answer["distances"],
                 "lower_bounds": answer["lower_bounds"],
-                "nearest_ids": self._ids_of(answer["nearest"]),
-                "nearest_indices": answer["nearest"],
+                "ids": self._ids_of(answer["nearest"]),
+                "indices": answer["nearest"],
                 "witnesses": answer["witnesses"] if mode == "witness" else None,
                 "directions": answer["directions"] if mode == "witness" else None,
                 "first_invalid_index": answer["first_invalid"],
@@ -1003,7 +1003,7 @@ class Scene:
         margin : float
             Required distance [m], >= 0, as for `check`.
         mode : {'collide', 'distance'}
-            'collide': several times faster, but `min_distance` and its lower bound are not
+            'collide': several times faster, but `distance` and its lower bound are not
             computed. If the smallest distance is within `tolerance` of the margin, the verdict may
             differ between the modes.
         threads : int
@@ -1067,10 +1067,10 @@ class Scene:
             first_invalid_segment=max(first - 1, 0) if first >= 0 else -1,
             last_valid_fraction=1.0 if first < 0 else 0.0,
             first_collision_time=float(at[unsure[0]]) if len(hits) and len(at) else np.nan,
-            obstacle_id=int(each.nearest_ids[first]) if first >= 0 else -1,
-            obstacle_index=int(each.nearest_indices[first]) if first >= 0 else -1,
-            min_distance=float(each.distances[:end].min()),
-            min_distance_lower_bound=float(each.lower_bounds[:end].min()),
+            id=int(each.ids[first]) if first >= 0 else -1,
+            index=int(each.indices[first]) if first >= 0 else -1,
+            distance=float(each.distances[:end].min()),
+            lower_bound=float(each.lower_bounds[:end].min()),
         )
 
     def first_contact(
@@ -1267,7 +1267,7 @@ class Scene:
             return PathsResult(
                 is_free=worst is Verdict.FREE,
                 verdict=worst,
-                obstacle_ids=self._ids_of(indices).reshape(leading),
+                ids=self._ids_of(indices).reshape(leading),
                 **arrays,
             )
         verdict = _VERDICTS[answer["verdicts"][0]]
@@ -1278,10 +1278,10 @@ class Scene:
             first_invalid_segment=int(answer["first_invalid_segments"][0]),
             last_valid_fraction=float(answer["last_valid_fractions"][0]),
             first_collision_time=float(answer["first_collision_times"][0]),
-            obstacle_id=int(self._id_of[indices[0]]),
-            obstacle_index=int(indices[0]),
-            min_distance=float(answer["distances"][0]),
-            min_distance_lower_bound=float(answer["lower_bounds"][0]),
+            id=int(self._id_of[indices[0]]),
+            index=int(indices[0]),
+            distance=float(answer["distances"][0]),
+            lower_bound=float(answer["lower_bounds"][0]),
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:

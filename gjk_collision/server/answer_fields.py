@@ -81,12 +81,12 @@ _FIELDS = {
         "statuses", is_free="answer.is_free", witness_ego="witness_shape",
     ),
     "CheckPoses": _named(
-        "is_free", "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids",
-        "witnesses", "first_invalid_index", "group_first_invalid",
+        "is_free", "verdicts", "statuses", "distances", "lower_bounds", "witnesses",
+        "first_invalid_index", "group_first_invalid", nearest_ids="ids",
     ),
     "CheckPath": _named(
         "is_free", "first_invalid_segment", "last_valid_fraction", "first_collision_time",
-        "obstacle_id", "min_distance", "min_distance_lower_bound",
+        obstacle_id="id", min_distance="distance", min_distance_lower_bound="lower_bound",
     ),
     "NearestFree": _named("free_pose", "shift", "turn", is_free="answer.is_free"),
     "CheckShapes": _named(

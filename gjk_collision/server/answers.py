@@ -127,7 +127,7 @@ class PathAnswer(PathResult):
     ----------
     answer : Answer
         The worst verdict, and the first obstacle that makes the path not free. `verdict`,
-        `is_free`, `status` and `obstacle_id` are copied from it.
+        `is_free`, `status` and `id` are copied from it.
     """
 
     answer: Answer
@@ -135,7 +135,7 @@ class PathAnswer(PathResult):
     def __post_init__(self) -> None:
         _copy_verdict(self, self.answer)
         object.__setattr__(self, "status", self.answer.status)
-        object.__setattr__(self, "obstacle_id", self.answer.nearest_id)
+        object.__setattr__(self, "id", self.answer.nearest_id)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 

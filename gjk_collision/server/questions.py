@@ -190,8 +190,8 @@ def check_poses(
             "statuses": statuses,
             "distances": distances,
             "lower_bounds": lower_bounds,
-            "nearest_ids": ids,
-            "nearest_indices": indices,
+            "ids": ids,
+            "indices": indices,
             "witnesses": witnesses,
             "first_invalid_index": first_invalid,
             "group_first_invalid": groups,
@@ -246,9 +246,9 @@ def check_path(
         first_invalid_segment=segment,
         last_valid_fraction=fraction,
         first_collision_time=time,
-        obstacle_index=index,
-        min_distance=least,
-        min_distance_lower_bound=lower_bound,
+        index=index,
+        distance=least,
+        lower_bound=lower_bound,
     )
 
 

@@ -18,7 +18,10 @@ from gjk_collision import Verdict
 EXAMPLE = Path(__file__).parents[2] / "examples/commonroad_scenario.py"
 
 pytest.importorskip("commonroad", reason="commonroad-io is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore:.*no lanelet type")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no lanelet type"),
+    pytest.mark.filterwarnings("ignore:Call to deprecated create function"),  # of protobuf
+]
 
 
 def state(kind: type, k: int, x: float, **more: float) -> Any:

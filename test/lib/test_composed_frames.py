@@ -269,7 +269,7 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
     way = rows if case.time else np.concatenate([rows, rows])
     for swept in (False, True):
         path = questions.check_path(snapshot, way, times, **given, swept=swept, tolerance=1e-6)
-        yield path.answer.verdict, path.min_distance_lower_bound
+        yield path.answer.verdict, path.lower_bound
     if not case.time:
         yield questions.collide(snapshot, pose, margin, frame=frame).verdict, math.nan
         near = questions.distance(snapshot, pose, frame=frame)

@@ -118,7 +118,7 @@ def test_paths_against_dense_samples() -> None:
                 assert least[n] > 0.2 - NEAR
             if least[n] < -NEAR:
                 assert found.verdict == Verdict.COLLISION
-            assert found.min_distance_lower_bound <= max(least[n], 0.0) + NEAR
+            assert found.lower_bound <= max(least[n], 0.0) + NEAR
 
         moving = Scene([compound(other)], [start], velocities=[velocity], horizon=2.0)
         contact = moving.first_contact(car, ends, [0.0, 1.0])
@@ -165,7 +165,7 @@ def test_of_one_shape_is_that_shape() -> None:
         for mode in MODES:
             expected = a.check(shape, poses, margin=0.3, mode=mode)
             found = b.check(one, poses, margin=0.3, mode=mode)
-            for name in ("verdicts", "distances", "lower_bounds", "nearest_indices"):
+            for name in ("verdicts", "distances", "lower_bounds", "indices"):
                 np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
             if mode == "witness":
                 np.testing.assert_array_equal(found.witnesses, expected.witnesses)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -253,8 +252,8 @@ def test_straight_paths_are_those_of_poses() -> None:
         alone = scene.check_path(CAR, poses[i, j], margin=0.1)
         assert alone.verdict == found.verdicts[i, j]
         assert alone.first_invalid_segment == found.first_invalid_segments[i, j]
-        assert alone.min_distance_lower_bound == found.lower_bounds[i, j]
-        assert alone.obstacle_id == found.obstacle_ids[i, j]
+        assert alone.lower_bound == found.lower_bounds[i, j]
+        assert alone.id == found.ids[i, j]
     assert len(list(Path.straight(poses[0]))) == 40
 
 
@@ -320,90 +319,3 @@ def test_a_turn_on_the_spot_has_no_constant_speed() -> None:
     with pytest.raises(InputError, match="times: must hold a time for each of the 3 poses"):
         scene.check_path(car, turn, times=[0.0, 2.0])
     assert scene.check_path(car, turn, times=[0.0, 1.0, 2.0]).is_free
-
-
-def several(kind: str, rng: np.random.Generator) -> Path:
-    """Return four paths, some of which have segments without length."""
-    poses = rng.uniform(-5.0, 5.0, (4, 3))
-    if kind == "straight":
-        knots = rng.uniform(-5.0, 5.0, (4, 6, 3))
-        knots[1, 2, :2] = knots[1, 3, :2]
-        return Path.straight(knots)
-    if kind == "arcs":
-        return Path.arcs(poses, rng.uniform(-1.0, 1.0, (4, 3, 2)) * [0.5, rng.choice([0.0, 4.0])])
-    make = Path.dubins if kind == "dubins" else Path.reeds_shepp
-    return make(poses, rng.uniform(-5.0, 5.0, (4, 3)), 2.0)
-
-
-@pytest.mark.parametrize("kind", ["straight", "arcs", "dubins", "reeds_shepp"])
-def test_several_paths_are_each_of_them(kind: str) -> None:
-    rng = np.random.default_rng(31)
-    for _ in range(20):
-        paths = several(kind, rng)
-        shares = rng.uniform(0.0, 1.0, 7)
-        shares[:2] = 0.0, 1.0
-        distances = paths.length[:, None] * shares
-        found = paths.at(distances)
-        for k in range(4):
-            poses = paths[k].poses
-            np.testing.assert_allclose(found[k], paths[k].at(distances[k]), atol=1e-12)
-            np.testing.assert_array_equal(paths.starts[k], poses[0])
-            np.testing.assert_array_equal(paths.ends[k], poses[-1])
-            np.testing.assert_allclose(found[k, 1, :2], poses[-1, :2], atol=1e-9)
-        same = paths.at([0.0])
-        np.testing.assert_allclose(same[:, 0], paths.starts, atol=1e-15)
-
-
-@pytest.mark.parametrize("kind", ["straight", "arcs", "reeds_shepp"])
-def test_moved_paths_are_those_seen_from_the_poses(kind: str) -> None:
-    """The oracle multiplies matrices of the poses along the paths."""
-    rng = np.random.default_rng(32)
-    paths = several(kind, rng)
-    frames = rng.uniform(-9.0, 9.0, (3, 3))
-    moved = paths.moved(frames)
-    assert moved.shape == (3, 4)
-    shares = np.linspace(0.0, 1.0, 5)
-    before = paths.at(paths.length[:, None] * shares)
-    after = moved.at(moved.length[..., None] * shares)
-
-    def matrix(pose: NDArray[np.float64]) -> NDArray[np.float64]:
-        c, s = np.cos(pose[2]), np.sin(pose[2])
-        return np.array([[c, -s, pose[0]], [s, c, pose[1]], [0.0, 0.0, 1.0]])
-
-    for s, p, k in np.ndindex(3, 4, 5):
-        expected = matrix(frames[s]) @ matrix(before[p, k])
-        np.testing.assert_allclose(matrix(after[s, p, k]), expected, atol=1e-9)
-        if k == 4:
-            np.testing.assert_allclose(matrix(moved.ends[s, p]), expected, atol=1e-9)
-    one = paths[1].moved(frames[0])
-    assert one.shape == () and one == Path.moved(paths[1], frames[0])
-    np.testing.assert_allclose(one.ends, moved.ends[0, 1], atol=1e-12)
-
-
-def test_primitives_are_checked_from_all_states() -> None:
-    rng = np.random.default_rng(33)
-    car = Shape.box(2.0, 1.0)
-    scene = Scene([Shape.circle(0.5)] * 12, np.c_[rng.uniform(-9, 9, (12, 2)), np.zeros(12)])
-    primitives = Path.arcs((0.0, 0.0, 0.0), [[(c, 3.0)] for c in np.linspace(-0.4, 0.4, 5)])
-    edges = primitives.moved(rng.uniform(-6.0, 6.0, (8, 3)))
-    found = scene.check_path(car, edges)
-    assert found.verdicts.shape == edges.shape == (8, 5)
-    starts = edges.starts
-    for s, p in np.ndindex(8, 5):
-        alone = scene.check_path(car, Path.arcs(starts[s, p], primitives[p].segments))
-        assert alone.verdict == found.verdicts[s, p]
-    assert 0 < (found.verdicts == Verdict.FREE).sum() < 40
-
-
-@pytest.mark.parametrize(
-    ("distances", "rule"),
-    [
-        ([[0.0]], r"distances: must have shape \(m,\) or \(4,\) and m \(got \(1, 1\)\)"),
-        ([0.0, -1.0], r"distances\[1\]: must lie in \[0, "),
-        (np.full((4, 2), 1e9), r"distances\[0\]: must lie in .* at \[0, 0\]"),
-        (np.nan, "distances: must have shape"),
-    ],
-)
-def test_distances_must_be_on_the_paths(distances: Any, rule: str) -> None:
-    with pytest.raises(InputError, match=rule):
-        several("arcs", np.random.default_rng(3)).at(distances)

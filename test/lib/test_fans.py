@@ -92,7 +92,7 @@ def test_checks_of_moved_primitives_are_those_of_each() -> None:
     scene = Scene([Shape.box(3.0, 1.0)] * 12, boxes)
     fan = Path.arcs((0.0, 0.0, 0.0), arcs)
     found = scene.check_path(CAR, fan.moved(states), mode="collide")
-    assert found.verdicts.shape == found.obstacle_ids.shape == (30, 5)
+    assert found.verdicts.shape == found.ids.shape == (30, 5)
     assert found.verdict is Verdict.COLLISION
     assert set(np.unique(found.verdicts)) == {Verdict.FREE, Verdict.COLLISION}
     for s, state in enumerate(states):

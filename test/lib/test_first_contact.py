@@ -97,9 +97,9 @@ def test_as_each_path_alone() -> None:
                 ("verdicts", "verdict"),
                 ("statuses", "status"),
                 ("times", "first_collision_time"),
-                ("distances", "min_distance"),
-                ("lower_bounds", "min_distance_lower_bound"),
-                ("ids", "obstacle_id"),
+                ("distances", "distance"),
+                ("lower_bounds", "lower_bound"),
+                ("ids", "id"),
             ):
                 expected = [getattr(each, one) for each in alone]
                 np.testing.assert_array_equal(getattr(found, many), expected)

@@ -394,13 +394,13 @@ def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
         assert without.verdicts.tolist() == found.verdicts.tolist()
         assert len(without.distances) == len(without.witnesses) == 0
         assert np.isnan(found.distances[end:]).all()
-        assert (found.nearest_ids[end:] == -1).all()
+        assert (found.ids[end:] == -1).all()
         for i, name in enumerate(names):
             rows = np.flatnonzero(chosen[:end] == i)
             if not len(rows):
                 continue
             alone = questions.check_poses(snapshot.chosen(name), poses[rows].ravel(), mode=2)
-            for field in ("distances", "witnesses", "nearest_ids"):
+            for field in ("distances", "witnesses", "ids"):
                 assert np.array_equal(getattr(alone, field), getattr(found, field)[rows])
         seen.add((stop, found.answer.verdict))
     assert len(seen) == 4  # free and hit, both ways

@@ -148,7 +148,7 @@ def test_as_nearest() -> None:
             first = scene.gradient(ego, poses, at, threads=threads)
             check = scene.check(ego, poses, at, mode="distance")
             np.testing.assert_allclose(first.distances[..., 0], check.distances, atol=1e-12)
-            np.testing.assert_array_equal(first.ids[..., 0], check.nearest_ids)
+            np.testing.assert_array_equal(first.ids[..., 0], check.ids)
             alone = [[scene.gradient(ego, p, None if at is None else at[t]).smooth[0]
                       for t, p in enumerate(row)] for row in poses]  # fmt: skip
             np.testing.assert_array_equal(first.smooth[..., 0], alone)

@@ -95,7 +95,7 @@ def some_times(rng: np.random.Generator, count: int, steps: int) -> Floats:
 def fields(result: CheckResult, mode: Mode) -> dict[str, Floats]:
     names = ["verdicts", "statuses", "distances", "lower_bounds"]
     if mode != "collide":  # collide may name any of several obstacles
-        names += ["nearest_indices"]
+        names += ["indices"]
     if mode == "witness":
         names += ["witnesses", "directions"]
     return {name: np.asarray(getattr(result, name)) for name in names}

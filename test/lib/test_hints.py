@@ -169,3 +169,22 @@ def test_wrong_types_are_named_in_either_order() -> None:
         shape_cast(CAR, (1.0, 0.0), (1.0, 0.0))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="direction: "):
         shape_cast(CAR, WALL, WALL)  # type: ignore[arg-type]
+
+
+def test_old_names_of_fields_warn() -> None:
+    scene = Scene([Shape.circle(1.0)], [(5.0, 0.0, 0.0)], ids=[7])
+    poses, way = [(0.0, 0.0, 0.0)], [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
+    checked = scene.check(CAR, poses, mode="distance")
+    one, many = scene.check_path(CAR, way), scene.check_path(CAR, Path.straight([way]))
+    for result, old, new in (
+        (checked, "nearest_ids", "ids"),
+        (checked, "nearest_indices", "indices"),
+        (one, "obstacle_id", "id"),
+        (one, "obstacle_index", "index"),
+        (one, "min_distance", "distance"),
+        (one, "min_distance_lower_bound", "lower_bound"),
+        (many, "obstacle_ids", "ids"),
+    ):
+        with pytest.warns(DeprecationWarning, match=f"^{old} is {new} now$") as caught:
+            assert getattr(result, old) is getattr(result, new)
+        assert caught[0].filename == __file__

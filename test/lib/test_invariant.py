@@ -37,7 +37,7 @@ def test_every_answer_with_a_bound(seed: int) -> None:
         free += is_free.sum()
     for way in (poses[:2], Path.arcs(poses[0], [(0.1, 2.0), (0.0, 1.0)])):
         path = scene.check_path(shapes[0], way, margin=margin)
-        assert path.verdict is not Verdict.FREE or path.min_distance_lower_bound >= margin
+        assert path.verdict is not Verdict.FREE or path.lower_bound >= margin
     pairs = check_pairs(scene, scene, margin=margin, mode="distance")
     assert pairs.lower_bounds is not None
     assert (pairs.lower_bounds[pairs.verdicts == Verdict.FREE] >= margin).all()

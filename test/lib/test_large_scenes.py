@@ -26,7 +26,7 @@ def assert_same(one: Scene, other: Scene) -> None:
         at = poses(len(one), 2)
         found, expected = other.check(CAR, at, mode=mode), one.check(CAR, at, mode=mode)
         assert np.array_equal(found.verdicts, expected.verdicts)
-        assert np.array_equal(found.nearest_ids, expected.nearest_ids)
+        assert np.array_equal(found.ids, expected.ids)
         assert np.array_equal(found.distances, expected.distances, equal_nan=True)
 
 

@@ -15,7 +15,7 @@ from gjk_collision.verdict import Status, Verdict
 CAR = Shape.box(4.0, 2.0)
 MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
 MASKED = np.ma.masked_array([9.0, 0.0, 0.0], mask=[1, 0, 0])
-FIELDS = "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "nearest_indices"
+FIELDS = "verdicts", "statuses", "distances", "lower_bounds", "ids", "indices"
 
 
 def moving_scene(rng: np.random.Generator, horizon: float = 10.0) -> Scene:

@@ -131,8 +131,8 @@ def test_paths_against_dense_samples() -> None:
         between = 0.5 * speed * np.diff(times).max()
         if path.verdict is Verdict.FREE:
             assert nearest > 0.0
-            assert path.min_distance <= nearest + TOLERANCE
-            assert path.min_distance >= nearest - TOLERANCE - between
+            assert path.distance <= nearest + TOLERANCE
+            assert path.distance >= nearest - TOLERANCE - between
         else:
             assert nearest <= TOLERANCE + between, "there is no obstacle near"
             if len(hits):
@@ -156,7 +156,7 @@ def test_an_obstacle_that_exists_between_two_poses_only() -> None:
     assert path.verdict is Verdict.COLLISION
     assert path.first_collision_time == pytest.approx(1.4, abs=1e-12)
     assert path.first_collision_time <= 1.4
-    assert scene.check_path(CAR, way, [1.0, 1.39]).min_distance == inf
+    assert scene.check_path(CAR, way, [1.0, 1.39]).distance == inf
     # All times of an instant count.
     assert scene.check_path(CAR, way, [1.5, np.nextafter(1.5, 2)]).verdict is Verdict.COLLISION
 
@@ -211,7 +211,7 @@ def test_the_pose_need_not_be_known_while_it_does_not_exist() -> None:
     scene = Scene([BOX], [ORIGIN], paths=[path], lifetimes=[(2.0, 5.0)])
     long = scene.check_path(CAR, away, [0.0, 9.0])
     assert (long.verdict, long.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
-    assert long.obstacle_id == 0
+    assert long.id == 0
     assert 3.0 / 9.0 - 1e-9 <= long.last_valid_fraction <= 3.0 / 9.0 + 1e-9
     assert scene.check_path(CAR, away, [5.1, 9.0]).is_free
     assert scene.check_path(CAR, away, [0.0, 2.9]).is_free
@@ -340,7 +340,8 @@ def test_drawings_leave_out_what_does_not_exist() -> None:
     for time, filled, dashed in ((None, 3, 0), (1.5, 2, 1), (3.0, 1, 1), (6.0, 1, 0)):
         figure, axes = pyplot.subplots()
         draw_scene(axes, scene, time)
-        corners = [len(patch.get_path().vertices) for patch in axes.patches if patch.get_fill()]
-        lines = [patch for patch in axes.patches if patch.get_linestyle() in ("--", "dashed")]
+        drawn = [patch for patch in axes.patches if len(patch.get_path().vertices)]
+        corners = [len(patch.get_path().vertices) for patch in drawn if patch.get_fill()]
+        lines = [patch for patch in drawn if patch.get_linestyle() in ("--", "dashed")]
         pyplot.close(figure)
         assert (sum(corners), len(lines)) == (5 * filled, dashed), time

@@ -84,7 +84,7 @@ def test_a_turn_in_place_takes_an_instant(mode: str, start: float, is_hit: bool)
     if mode == "distance":
         # from (x, y) of a corner of the turned car, reached at the end of the turn or in it
         nearest = 20.0 - math.hypot(2.0, 1.0) - 0.1
-        assert nearest - 1e-6 <= found.min_distance <= nearest + TOLERANCE
+        assert nearest - 1e-6 <= found.distance <= nearest + TOLERANCE
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -95,7 +95,7 @@ def test_a_stop_at_the_start_takes_no_time(mode: str, stops: int) -> None:
     found = standing(disc, (100.0, 0.0, 0.0)).check_path(CAR, path, times, mode=mode)
     assert found.verdict is Verdict.FREE
     if mode == "distance":
-        assert found.min_distance == pytest.approx(100.0 - 0.5 - 3.0, abs=TOLERANCE)
+        assert found.distance == pytest.approx(100.0 - 0.5 - 3.0, abs=TOLERANCE)
     coming = Scene([disc], [(10, 0, 0)], velocities=[(-2, 0, 0)], horizon=50.0)
     found = coming.check_path(CAR, path, times, mode=mode)
     meet = 7.5 / 2.1  # s: the gap of 7.5 m closes with 2 m/s and 0.1 m/s
@@ -223,8 +223,8 @@ def test_any_durations_against_dense_samples() -> None:
             if mode == "distance":
                 is_hit = found.verdict is Verdict.COLLISION
                 least = gaps[: found.first_invalid_segment + 1 if is_hit else None].min()
-                assert found.min_distance_lower_bound <= least + 1e-5, literal
-                assert math.isnan(found.min_distance) == (found.verdict is Verdict.UNKNOWN)
+                assert found.lower_bound <= least + 1e-5, literal
+                assert math.isnan(found.distance) == (found.verdict is Verdict.UNKNOWN)
             if found.first_invalid_segment < 0:
                 continue
             assert (gaps[: found.first_invalid_segment] > 0.0).all(), f"not free: {literal}"

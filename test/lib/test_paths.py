@@ -45,12 +45,12 @@ def test_between_the_poses() -> None:
     assert found.first_invalid_segment == 0
     assert 0.4 - 0.005 <= found.last_valid_fraction <= 0.4
     assert np.isnan(found.first_collision_time)
-    assert found.min_distance <= Config().toi_tolerance
+    assert found.distance <= Config().toi_tolerance
     discrete = questions.check_path(snapshot((0, 0)), THROUGH, swept=False)
     assert discrete.answer.is_free
     assert (discrete.first_invalid_segment, discrete.last_valid_fraction) == (-1, 1.0)
-    assert discrete.min_distance == pytest.approx(8.0)
-    assert discrete.min_distance_lower_bound <= 8.0
+    assert discrete.distance == pytest.approx(8.0)
+    assert discrete.lower_bound <= 8.0
 
 
 def test_past_it() -> None:
@@ -59,7 +59,7 @@ def test_past_it() -> None:
     assert found.answer.is_free
     assert (found.answer.nearest_id, found.first_invalid_segment) == (-1, -1)
     assert found.last_valid_fraction == 1.0
-    assert found.min_distance_lower_bound <= 1.0 <= found.min_distance < 1.0 + 0.01
+    assert found.lower_bound <= 1.0 <= found.distance < 1.0 + 0.01
     near = questions.check_path(snapshot((0, 0)), way, margin=1.2)
     assert said(near) == (Verdict.MARGIN, Status.SUCCESS)
     assert near.answer.nearest_id == 0
@@ -69,13 +69,13 @@ def test_no_obstacle_at_all() -> None:
     nobody = shapes((0, 0), ids=np.empty(0, int), offsets=np.empty(0, int), xy=np.empty(0))
     found = questions.check_path(snapshot(data=nobody), THROUGH)
     assert found.answer.is_free
-    assert found.min_distance == found.min_distance_lower_bound == inf
+    assert found.distance == found.lower_bound == inf
 
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_one_pose(swept: bool) -> None:
     free = questions.check_path(snapshot((0, 0)), np.array([5.0, 0, 0]), swept=swept)
-    assert free.answer.is_free and free.min_distance == pytest.approx(3.0, abs=0.01)
+    assert free.answer.is_free and free.distance == pytest.approx(3.0, abs=0.01)
     hit = questions.check_path(snapshot((0, 0)), np.array([1.0, 0, 0]), swept=swept)
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
     assert (hit.first_invalid_segment, hit.last_valid_fraction) == (0, 0.0)
@@ -150,7 +150,7 @@ def test_past_the_horizon_nothing_is_known(name: str, chunk: int) -> None:
             assert said(found) == short
             assert found.first_invalid_segment == segment
             assert found.last_valid_fraction == pytest.approx(fraction if swept else 0.0)
-            assert np.isnan(found.min_distance) and np.isnan(found.min_distance_lower_bound)
+            assert np.isnan(found.distance) and np.isnan(found.lower_bound)
             assert np.isnan(found.first_collision_time)
     within = questions.check_path(known, way, np.array([1.0, 2.0, 3.0, 5.0]))
     assert within.answer.is_free
@@ -222,7 +222,7 @@ def test_past_the_time_budget() -> None:
     assert said(found) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert "2 of 8" in found.answer.message
     assert (found.first_invalid_segment, found.last_valid_fraction) == (2, 0.0)
-    assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
+    assert np.isnan([found.distance, found.lower_bound]).all()
     near = np.concatenate([[-9.0, 2.5, 0, 9, 2.5, 0], clear])
     margin = questions.check_path(snapshot((0, 0)), near, margin=1.0, budget=budget)
     assert said(margin) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
@@ -248,7 +248,7 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
         assert said(found) == (verdict, Status.STALE_OBSTACLES)
         assert (found.answer.nearest_id, found.answer.message) == (nearest, STALE.message)
         assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
-        assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
+        assert np.isnan([found.distance, found.lower_bound]).all()
 
 
 def test_nothing_known() -> None:

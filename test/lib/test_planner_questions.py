@@ -179,7 +179,7 @@ def test_a_path_of_arcs_is_free_only_where_its_poses_are(seed: int) -> None:
     if found.is_free:
         assert sampled.is_free
         assert (found.first_invalid_segment, found.last_valid_fraction) == (-1, 1.0)
-        assert found.min_distance_lower_bound <= sampled.distances.min() + 1e-9
+        assert found.lower_bound <= sampled.distances.min() + 1e-9
     else:
         assert found.verdict is Verdict.COLLISION
         assert sampled.distances.min() < 0.1
@@ -210,7 +210,7 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
         assert short.first_invalid_segment == segment
         assert short.last_valid_fraction == pytest.approx(fraction)
         assert short.last_valid_fraction <= fraction
-        assert np.isnan(short.min_distance)
+        assert np.isnan(short.distance)
     at_once = path_asked(crossing, [0.0, -10.0, 0.0], way, times=np.array([0.0, 6.0, 7.0]))
     assert (at_once.verdict, at_once.first_collision_time) == (Verdict.COLLISION, 0.0)
     assert (at_once.first_invalid_segment, at_once.last_valid_fraction) == (0, 0.0)
@@ -239,7 +239,7 @@ def test_arcs_with_missing_data_are_unknown() -> None:
     ):
         found = path_asked(data, start, way, times=np.array(times), margin=margin)
         assert said(found) == expected
-        assert np.isnan(found.min_distance) or expected[0] is Verdict.MARGIN
+        assert np.isnan(found.distance) or expected[0] is Verdict.MARGIN
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
 
 
@@ -255,7 +255,7 @@ def test_arcs_from_another_frame_contain_its_rounding() -> None:
     placed = place(known.cores(), start.reshape(1, 3), frame)[0][0]
     exact = questions.check_path(known, placed, arcs=long)
     assert found.verdict is exact.verdict
-    assert found.min_distance < exact.min_distance, "the vehicle is grown by the error"
+    assert found.distance < exact.distance, "the vehicle is grown by the error"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> N
     poses = rollouts(rng)
     result = scene.check(robot, poses, margin=margin)
     flat = poses.reshape(-1, 3)
-    verdicts, nearest = result.verdicts.reshape(-1), result.nearest_indices.reshape(-1)
+    verdicts, nearest = result.verdicts.reshape(-1), result.indices.reshape(-1)
     ego = outlines(ROBOT, flat)
     gaps = np.array(
         [shapely.distance(ego, shapely.MultiPoint(p).convex_hull) - r for p, r in found]
@@ -77,7 +77,7 @@ def test_batches_against_single_poses_and_shapely(seed: int, margin: float) -> N
     assert (nearest[free] == -1).all()
     for n in rng.choice(len(flat), 300, replace=False):
         alone = scene.check(robot, flat[n], margin=margin)
-        assert (alone.verdicts, alone.nearest_indices) == (verdicts[n], nearest[n])
+        assert (alone.verdicts, alone.indices) == (verdicts[n], nearest[n])
 
 
 @pytest.mark.parametrize("length", [1, 3, 8, 31, 56, 150, 1000])
@@ -93,5 +93,5 @@ def test_first_contacts_are_those_of_all_poses(length: int) -> None:
         hit = every.verdicts != Verdict.FREE
         stopped = np.cumsum(hit, axis=1) - hit > 0
         assert (first.verdicts[~stopped] == every.verdicts[~stopped]).all()
-        assert (first.nearest_indices[~stopped] == every.nearest_indices[~stopped]).all()
+        assert (first.indices[~stopped] == every.indices[~stopped]).all()
         assert (first.verdicts[stopped] == Verdict.UNKNOWN).all()

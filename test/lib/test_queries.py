@@ -58,7 +58,7 @@ def test_chunks_change_nothing(mode: int, stop: bool) -> None:
     )
     assert whole.answer == chunks.answer
     assert whole.first_invalid_index == chunks.first_invalid_index == 600
-    for name in ("verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "witnesses"):
+    for name in ("verdicts", "statuses", "distances", "lower_bounds", "ids", "witnesses"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(chunks, name))
 
 
@@ -134,7 +134,7 @@ def test_beside_a_fault_no_distance_is_certified() -> None:
     assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.COLLISION]
     assert np.isnan(found.distances).tolist() == [True, False]
     assert np.isnan(found.lower_bounds).all()
-    assert found.nearest_ids.tolist() == [-1, 0]
+    assert found.ids.tolist() == [-1, 0]
 
 
 def test_collision_found_in_time_stands_past_the_time_budget() -> None:
@@ -218,7 +218,7 @@ def test_past_the_horizon_nothing_is_known(name: str, mode: int) -> None:
         assert found.first_invalid_index == 1
         for each in (found.distances, found.lower_bounds, found.witnesses):
             assert not len(each) or np.isnan(each[[1, 3]]).all()
-        assert found.nearest_ids[[1, 3]].tolist() == [-1, -1]
+        assert found.ids[[1, 3]].tolist() == [-1, -1]
     first = questions.check_poses(known, poses, times, stop_at_first=True, mode=mode)
     assert first.statuses.tolist() == [1, short, 0, 0]
     assert questions.check_poses(
@@ -273,7 +273,7 @@ def test_poses_without_an_answer_have_the_none_of_each_field(
     assert found.verdicts.tolist() == [Verdict.UNKNOWN] * 3
     assert (found.verdicts.dtype, found.statuses.dtype) == (np.uint8, np.uint16)
     assert Status.SUCCESS not in found.statuses
-    assert len(found.nearest_ids) == 3
+    assert len(found.ids) == 3
     assert found.first_invalid_index == 0
     for values, shape, least in (
         (found.distances, (3,), 1),
@@ -313,9 +313,9 @@ def test_distance_says_what_check_says(seed: int) -> None:
             found = questions.distance(known, Pose(x, y, yaw), len(centres), reach)
             assert found.answer.verdict is wanted.verdict, (centres, x, y, yaw, margin)
             assert found.answer.status == wanted.statuses[0]
-            assert found.answer.nearest_id == wanted.nearest_ids[0]
+            assert found.answer.nearest_id == wanted.ids[0]
             if len(found.ids):
-                assert found.ids[0] == wanted.nearest_ids[0]
+                assert found.ids[0] == wanted.ids[0]
                 assert found.distances[0] == pytest.approx(wanted.distances[0], abs=1e-12)
                 assert found.lower_bounds[0] >= wanted.lower_bounds[0] - 1e-12
 
@@ -605,4 +605,4 @@ def test_what_is_left_out_after_the_horizon_is_unknown() -> None:
     assert list(found.statuses) == [
         Status.SUCCESS, Status.PREDICTION_TOO_SHORT, Status.UNDEFINED,
     ]  # fmt: skip
-    assert (found.first_invalid_index, list(found.nearest_ids)) == (1, [-1, -1, -1])
+    assert (found.first_invalid_index, list(found.ids)) == (1, [-1, -1, -1])

@@ -251,7 +251,7 @@ def test_each_part_must_be_inside() -> None:
     apart = Shape.compound([Shape.box(1, 1), Shape.box(1, 1, center=(50.0, 0.0))])
     for mode in ("collide", "distance", "witness"):
         found = scene.check(apart, (5, 2, 0), mode=mode)
-        assert found.verdict == Verdict.COLLISION and found.nearest_ids == OUTSIDE
+        assert found.verdict == Verdict.COLLISION and found.ids == OUTSIDE
     assert found.distances == pytest.approx(-35.5)
     assert not scene.is_free(apart, (5, 2, 0))
     assert not scene.check_path(apart, [(5, 2, 0), (6, 2, 0)]).is_free
@@ -289,7 +289,7 @@ def test_paths_stay_inside() -> None:
                 path = scene.check_path(CAR, poses, at, mode=mode)
                 case = (poses.tolist(), path)
                 assert (least > 0.0) if path.is_free else (least < 0.1), case
-                assert path.is_free or path.obstacle_id == OUTSIDE, case
+                assert path.is_free or path.id == OUTSIDE, case
         verdicts.append(path.verdict)
         contact = scene.first_contact(CAR, poses[None], times)
         assert contact.verdicts[0] == path.verdict, case  # both in mode distance
@@ -315,9 +315,9 @@ def test_paths_outside() -> None:
             scene.check_path(small, Path.arcs(start, [(0.1, 0.5)])),
         ):
             assert path.verdict == Verdict.COLLISION
-            assert path.obstacle_id == OUTSIDE and path.obstacle_index == 0
+            assert path.id == OUTSIDE and path.index == 0
             assert path.first_invalid_segment == 0 and path.last_valid_fraction == 0.0
-            assert path.min_distance <= 0.0 or math.isnan(path.min_distance)
+            assert path.distance <= 0.0 or math.isnan(path.distance)
         contact = scene.first_contact(small, [poses], [3.0, 4.0])
         assert contact.times == 3.0 and contact.ids == OUTSIDE
         found = scene.time_to_collision(small, poses, [(0, 0, 0)] * 2, 0.0)
@@ -375,8 +375,8 @@ def test_with_obstacles() -> None:
             assert (found.verdicts == expected).all()
         nearest = np.minimum(one.distances, other.distances)
         np.testing.assert_allclose(found.distances, nearest, rtol=0.0, atol=1e-11)
-        outside = found.nearest_ids == OUTSIDE
-        assert (outside == (found.nearest_indices == 3)).all()
+        outside = found.ids == OUTSIDE
+        assert (outside == (found.indices == 3)).all()
         assert (other.distances[outside] <= one.distances[outside] + 1e-11).all()
         assert 0 < outside.sum() < CASES
         gradient = both.gradient(CAR, poses, t, k=4)
@@ -384,7 +384,7 @@ def test_with_obstacles() -> None:
         assert ((gradient.ids == OUTSIDE).sum(axis=1) == 1).all()
         again = both.check(CAR, poses, t, mode="distance", threads=2)
         assert (again.distances == found.distances).all()
-        assert (again.nearest_ids == found.nearest_ids).all()
+        assert (again.ids == found.ids).all()
     for pose in poses[:100]:
         found = both.nearest(CAR, pose, k=4)
         assert sorted(found.ids.tolist()) == [OUTSIDE, 0, 1, 2]
@@ -514,7 +514,7 @@ def test_a_region_cannot_be_changed() -> None:
 def test_from_arrays() -> None:
     scene = Scene.from_arrays([0, 1], [(5, 2)], radius=[0.5], ids=[7], inside=Region(L_SHAPE))
     found = scene.check(CAR, [(5, 2, 0), (-9, 2, 0), (14, 2, 0)])
-    assert found.nearest_ids.tolist() == [7, OUTSIDE, -1]
+    assert found.ids.tolist() == [7, OUTSIDE, -1]
     with pytest.raises(InputError, match="outside of the region"):
         Scene.from_arrays([0, 1], [(5, 2)], ids=[OUTSIDE], inside=Region(L_SHAPE))
     assert Scene([Shape.circle(1.0)], ids=[OUTSIDE]).ids == [OUTSIDE]

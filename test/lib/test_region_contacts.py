@@ -80,7 +80,7 @@ def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[f
     }  # fmt: skip
     return {
         "check": (float(check.lower_bounds), float(check.distances)),
-        "check_path": (path.min_distance_lower_bound, path.min_distance),
+        "check_path": (path.lower_bound, path.distance),
         **{name: (each.lower_bounds[0], each.distances[0]) for name, each in found.items()},
     }
 

@@ -111,10 +111,10 @@ def test_distance_includes_the_inflation(frame: str) -> None:
         assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(3.09))
         poses = questions.check_poses(snapshot, np.array(at), mode=1)
         assert poses.distances.tolist() == pytest.approx([3.09], abs=1e-9)
-        assert poses.nearest_ids.tolist() == [OUTSIDE]
+        assert poses.ids.tolist() == [OUTSIDE]
         path = questions.check_path(snapshot, np.array([*at, -4.07, 0.0, 0.0]), tolerance=0.001)
         assert path.answer.verdict is Verdict.FREE
-        assert 3.09 - 1e-9 <= path.min_distance <= 3.0911
+        assert 3.09 - 1e-9 <= path.distance <= 3.0911
 
 
 @pytest.mark.requirement("G-5")
@@ -157,11 +157,11 @@ def test_bounds_hold_the_truth(frame: str, inflation: float) -> None:
             if abs(least) > 1e-9:
                 assert (state.answer.verdict is Verdict.FREE) == (least > 0.0), where
             path = questions.check_path(snapshot, np.array([x, y, 0.0]))
-            assert path.min_distance >= least - 1e-9, where
+            assert path.distance >= least - 1e-9, where
             if least > 0.01:
-                assert path.min_distance <= least + 0.01, where
+                assert path.distance <= least + 0.01, where
             elif least < -1e-9:
-                assert path.min_distance <= 1e-9, where
+                assert path.distance <= 1e-9, where
     assert min(seen.values()) > CASES // 16 or inflation == 0.0, seen
 
 

@@ -373,7 +373,7 @@ def test_the_paths_beside_a_region_stay_with_their_obstacles() -> None:
     poses = np.array([-3.5, 3.5, 0.0, 3.5, -2.5, 0.0, 3.5, 3.5, 0.0])
     found = questions.check_poses(snapshot, poses, np.ones(3))
     assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
-    assert found.nearest_ids.tolist()[:2] == [10, 12]
+    assert found.ids.tolist()[:2] == [10, 12]
 
 
 def test_static_data_has_no_paths() -> None:

@@ -31,7 +31,7 @@ def test_an_empty_scene_is_free() -> None:
         assert list(result.verdicts) == [Verdict.FREE] * 2
         assert list(result.statuses) == [Status.SUCCESS] * 2
         assert list(result.distances) == list(result.lower_bounds) == [np.inf] * 2
-        assert list(result.nearest_ids) == list(result.nearest_indices) == [-1] * 2
+        assert list(result.ids) == list(result.indices) == [-1] * 2
         assert result.witnesses is not None and np.isnan(result.witnesses).all()
         assert result.first_invalid_index == -1
         near = scene.nearest(CAR, (0.0, 0.0, 0.0), k=3)
@@ -42,7 +42,7 @@ def test_an_empty_scene_is_free() -> None:
 def test_shapes_and_types_of_a_result() -> None:
     result = three().check(CAR, np.zeros((4, 3)), mode="witness")
     kinds = {"verdicts": "u1", "statuses": "u2", "distances": "f8", "lower_bounds": "f8",
-             "nearest_ids": "i8", "nearest_indices": "i8", "witnesses": "f8"}  # fmt: skip
+             "ids": "i8", "indices": "i8", "witnesses": "f8"}  # fmt: skip
     for name, dtype in kinds.items():
         array = getattr(result, name)
         assert array.dtype == np.dtype(dtype), name
@@ -78,7 +78,7 @@ def test_the_margin() -> None:
 
 def test_the_nearest_decides() -> None:
     result = three().check(CAR, HERE, mode="witness")
-    assert result.nearest_ids[0] == 50 and result.nearest_indices[0] == 1
+    assert result.ids[0] == 50 and result.indices[0] == 1
     assert result.distances[0] == pytest.approx(3.0, rel=1e-12)
     assert result.witnesses is not None
     assert result.witnesses[0] == pytest.approx([2.0, 0.0, 5.0, 0.0])
@@ -92,7 +92,7 @@ def test_the_worst_verdict_wins() -> None:
     assert list(result.verdicts) == [free, margin, hit, free]
     assert result.verdict == Verdict.COLLISION and not result.is_free
     assert result.first_invalid_index == 1
-    assert result.nearest_ids[2] == 50
+    assert result.ids[2] == 50
 
 
 def test_stop_at_first_leaves_the_rest_unknown() -> None:
@@ -104,7 +104,7 @@ def test_stop_at_first_leaves_the_rest_unknown() -> None:
         assert list(result.statuses[2:]) == [Status.UNDEFINED] * 2
         assert result.first_invalid_index == 1
         assert result.verdict == Verdict.COLLISION and not result.is_free
-        assert list(result.nearest_ids[2:]) == [-1, -1]
+        assert list(result.ids[2:]) == [-1, -1]
     free = three().check(CAR, poses[:1] * 3, stop_at_first=True)
     assert free.is_free and list(free.verdicts) == [Verdict.FREE] * 3
 

@@ -113,7 +113,7 @@ def test_against_shapely() -> None:
                 if mode == "collide":
                     continue
                 without = plain.check(CAR, poses, times, margin=margin, mode=mode)
-                for name in ("distances", "lower_bounds", "nearest_ids"):
+                for name in ("distances", "lower_bounds", "ids"):
                     np.testing.assert_array_equal(getattr(found, name), getattr(without, name))
                 if mode == "witness":
                     np.testing.assert_array_equal(found.witnesses, without.witnesses)
@@ -155,7 +155,7 @@ def test_paths_against_dense_samples() -> None:
             if found.verdict == Verdict.FREE:
                 assert (gaps > required - NEAR).all()
             else:
-                assert found.first_invalid_segment == 0 and found.obstacle_id >= 0
+                assert found.first_invalid_segment == 0 and found.id >= 0
                 free = share < found.last_valid_fraction
                 assert (
                     gaps[:, free] > np.broadcast_to(required, gaps.shape)[:, free] - NEAR
@@ -170,14 +170,14 @@ def test_paths_against_dense_samples() -> None:
                 assert found.verdict == Verdict.COLLISION
             elif (gaps > TOLERANCE + step).all():
                 assert found.verdict in (Verdict.FREE, Verdict.MARGIN)
-                assert found.min_distance_lower_bound <= gaps.min() + NEAR
+                assert found.lower_bound <= gaps.min() + NEAR
             without = plain.check_path(CAR, ends, times if timed else None, TOLERANCE)
-            assert found.min_distance <= without.min_distance + TOLERANCE
+            assert found.distance <= without.distance + TOLERANCE
             if not timed or margin:
                 continue
             contact = scene.first_contact(CAR, ends[None], times, tolerance=TOLERANCE)
             assert contact.verdicts[0] == found.verdict
-            assert contact.ids[0] == found.obstacle_id
+            assert contact.ids[0] == found.id
     shares = {verdict: seen.count(verdict) / len(seen) for verdict in set(seen)}
     assert set(shares) == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}, shares
     assert min(shares.values()) > 0.05, shares
@@ -232,7 +232,7 @@ def test_the_edge_belongs_to_the_margin() -> None:
     late = one(vehicle, margins=[1.0], margin_rates=[0.5], time_error=1.0, **still)
     assert late.check(vehicle, (0.0, 0.0, 0.0), 14.1).verdict == Verdict.MARGIN
     path = scene.check_path(vehicle, [(0, 0, 0), (0, 0, 0)], [0.0, 30.0], 0.01)
-    assert path.verdict == Verdict.MARGIN and path.obstacle_id == 0
+    assert path.verdict == Verdict.MARGIN and path.id == 0
     assert 14.97 <= 30.0 * path.last_valid_fraction <= 15.0
     contact = scene.first_contact(vehicle, np.zeros((1, 2, 3)), [0.0, 30.0])
     assert contact.verdicts[0] == Verdict.MARGIN and contact.ids[0] == 0
@@ -245,7 +245,7 @@ def test_the_obstacle_that_causes_margin_need_not_be_the_nearest() -> None:
     for mode in MODES:
         assert scene.check(point, (0.0, 0.0, 0.0), mode=mode).verdict == Verdict.MARGIN
     found = scene.check(point, (0.0, 0.0, 0.0), mode="distance")
-    assert found.nearest_ids == 0 and found.distances == pytest.approx(1.0)
+    assert found.ids == 0 and found.distances == pytest.approx(1.0)
 
 
 def test_huge_margins_are_never_free() -> None:

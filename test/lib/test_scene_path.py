@@ -31,10 +31,10 @@ def test_the_margin() -> None:
     path = [(-20, 0, 0), (20, 0, 0)]
     free = scene.check_path(CAR, path, margin=0.9)
     assert free.is_free and free.last_valid_fraction == 1.0 and free.first_invalid_segment == -1
-    assert free.min_distance == pytest.approx(1.0, abs=TOLERANCE)
-    assert free.min_distance_lower_bound <= 1.0 <= free.min_distance
+    assert free.distance == pytest.approx(1.0, abs=TOLERANCE)
+    assert free.lower_bound <= 1.0 <= free.distance
     near = scene.check_path(CAR, path, margin=1.2)
-    assert (near.verdict, near.obstacle_index) == (Verdict.MARGIN, 0)
+    assert (near.verdict, near.index) == (Verdict.MARGIN, 0)
     ahead = Scene([WALL], [(10.0, 0.0, 0.0)]).check_path(CAR, path, margin=1.0)
     assert ahead.verdict == Verdict.COLLISION
     assert ahead.last_valid_fraction == pytest.approx(27 / 40, abs=1e-3), "free up to the margin"
@@ -44,9 +44,9 @@ def test_beyond_the_prediction() -> None:
     scene = Scene([CAR], [(100, 0, 0)], ids=[3], velocities=[(1, 0, 0)], horizon=1.5)
     found = scene.check_path(CAR, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], [0.0, 1.0, 2.0])
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
-    assert found.first_invalid_segment == 1 and found.obstacle_id == 3
+    assert found.first_invalid_segment == 1 and found.id == 3
     assert found.last_valid_fraction == pytest.approx(0.5, abs=1e-9)
-    assert found.min_distance_lower_bound == -np.inf
+    assert found.lower_bound == -np.inf
     hit = scene.check_path(CAR, [(0, 0, 0), (120, 0, 0)], [0.0, 2.0])
     assert hit.verdict == Verdict.UNKNOWN, "at 1.5 s it is still 7 m ahead"
     sure = scene.check_path(CAR, [(0, 0, 0), (200, 0, 0)], [0.0, 2.0])
@@ -55,12 +55,12 @@ def test_beyond_the_prediction() -> None:
 
 def test_one_pose_and_no_obstacle() -> None:
     scene = Scene([CAR], [(10.0, 0.0, 0.0)])
-    assert scene.check_path(CAR, [(0, 0, 0)]).min_distance == pytest.approx(6.0, abs=TOLERANCE)
+    assert scene.check_path(CAR, [(0, 0, 0)]).distance == pytest.approx(6.0, abs=TOLERANCE)
     inside = scene.check_path(CAR, [(9, 0, 0)])
     assert inside.verdict == Verdict.COLLISION
     assert (inside.first_invalid_segment, inside.last_valid_fraction) == (0, 0.0)
     empty = Scene([]).check_path(CAR, [(0, 0, 0), (9, 0, 0)], [0.0, 1.0])
-    assert empty.is_free and empty.min_distance == empty.min_distance_lower_bound == np.inf
+    assert empty.is_free and empty.distance == empty.lower_bound == np.inf
 
 
 @pytest.mark.requirement("V-9")
@@ -91,10 +91,10 @@ def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
         least = min(least, sample.distances.min())
         if found.verdict == Verdict.COLLISION and i == found.first_invalid_segment:
             break
-    assert found.min_distance_lower_bound <= least + 1e-9
+    assert found.lower_bound <= least + 1e-9
     if found.is_free:
         assert least > 0.1
-        assert found.min_distance <= least + TOLERANCE
+        assert found.distance <= least + TOLERANCE
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_free_path_with_an_obstacle_has_a_distance() -> None:
             found = scene.check_path(Shape.box(2.0, 1.0), path, tolerance=1e-6, margin=margin)
             if found.is_free:
                 free += 1
-                assert margin <= found.min_distance_lower_bound <= found.min_distance < np.inf
+                assert margin <= found.lower_bound <= found.distance < np.inf
     assert free > 300
 
 
@@ -190,7 +190,7 @@ def test_a_turn_past_the_domain_among_joints_is_not_free(pieces: int) -> None:
     scene = Scene([disc], poses=[(x, y, 0.0)], paths=[path], horizon=5.0)
     found = scene.check_path(stick, ways, [0.0, 1.0])
     assert found.verdict is not Verdict.FREE
-    assert found.min_distance_lower_bound <= -0.1
+    assert found.lower_bound <= -0.1
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-9, 0.3, 2.5])
@@ -240,4 +240,4 @@ def test_an_error_of_the_times_keeps_a_lower_bound(time_error: float) -> None:
     scene = Scene([car], [(20, 3, 0)], velocities=[(1, 0, 0)], horizon=20.0, time_error=time_error)
     found = scene.check_path(car, [(0, 0, 0), (40, 0, 0)], [0.0, 4.0])
     assert found.verdict is Verdict.FREE
-    assert 1.0 - 0.01 - 40 * time_error < found.min_distance_lower_bound <= 1.0
+    assert 1.0 - 0.01 - 40 * time_error < found.lower_bound <= 1.0

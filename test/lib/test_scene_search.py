@@ -86,7 +86,7 @@ def test_updated_is_rebuilt(
     one = scene.check(ego, asked, mode="witness", margin=0.3)
     two = rebuilt.check(ego, asked, mode="witness", margin=0.3)
     assert list(one.verdicts) == list(two.verdicts)
-    assert np.array_equal(one.nearest_ids, two.nearest_ids)
+    assert np.array_equal(one.ids, two.ids)
     assert one.distances == pytest.approx(two.distances, abs=1e-9)
     quick = scene.check(ego, asked, margin=0.3)
     assert list(quick.verdicts) == list(one.verdicts)

@@ -125,7 +125,7 @@ def test_a_certain_hit_stands_beside_an_unknown() -> None:
     for mode in ("collide", "distance"):
         result = both.check(CAR, np.zeros((2, 3)), [1.0, 1.0], mode=mode)  # type: ignore[arg-type]
         assert list(result.verdicts) == [Verdict.COLLISION] * 2
-        assert list(result.nearest_ids) == [8, 8]
+        assert list(result.ids) == [8, 8]
     away = both.check(CAR, [(0.0, 50.0, 0.0)], [1.0], mode="distance")
     assert (away.verdict, away.statuses[0]) == TOO_SHORT
     assert away.lower_bounds[0] == -np.inf, "of what may be anywhere no distance is certain"
@@ -133,7 +133,7 @@ def test_a_certain_hit_stands_beside_an_unknown() -> None:
     assert both.check(CAR, [(20.0, 0.0, 0.0)], [1.0]).verdict == Verdict.UNKNOWN
     assert both.check(CAR, [(20.0, 0.0, 0.0)], margin=1.0).verdict == Verdict.COLLISION
     named = both.check(CAR, [(0.0, 50.0, 0.0)], [1.0])
-    assert named.nearest_ids[0] == 7, "the one that is not known decides"
+    assert named.ids[0] == 7, "the one that is not known decides"
 
 
 def test_stamps_shift_the_clock() -> None:

@@ -54,16 +54,16 @@ def test_by_scene(name: str) -> None:
             assert result.verdicts[0] == result.verdict
             assert result.statuses[0] == Status.SUCCESS
             if truth["collide"]:
-                assert result.nearest_ids[0] in truth["colliding_ids"], where
+                assert result.ids[0] in truth["colliding_ids"], where
             if mode == "collide":
                 continue
             if truth["collide"]:
                 assert result.distances[0] <= 0.0
             else:
                 assert near(result.distances[0], truth["min_distance"]), where
-                found = truth["distances"][result.nearest_indices[0]]
+                found = truth["distances"][result.indices[0]]
                 assert near(found, truth["min_distance"]), where
-                assert result.nearest_ids[0] == ids[result.nearest_indices[0]]
+                assert result.ids[0] == ids[result.indices[0]]
             assert result.lower_bounds[0] <= result.distances[0]
 
 
@@ -81,6 +81,6 @@ def test_by_updates(name: str) -> None:
         result = scene.check(ego, IDENTITY, mode="distance")
         assert scene.check(ego, IDENTITY).is_free == result.is_free != truth["collide"], where
         if truth["collide"]:
-            assert result.nearest_ids[0] in truth["colliding_ids"], where
+            assert result.ids[0] in truth["colliding_ids"], where
         else:
             assert near(result.distances[0], truth["min_distance"]), where

@@ -39,7 +39,7 @@ def test_first_collision_and_least_distance() -> None:
         result = scene.check(car, poses, mode="distance")
         verdicts[where] = result.verdicts
         distances[where] = result.distances
-        ids[where] = result.nearest_ids
+        ids[where] = result.ids
     # The traffic ends before the last poses of the latest trajectories: nothing is known of those.
     asked = np.isin(steps, list(scenes))
     assert np.isin(verdicts[asked], (Verdict.FREE, Verdict.COLLISION)).all()

@@ -155,7 +155,7 @@ def test_a_pickled_scene_keeps_its_region() -> None:
     for mode in ("collide", "distance", "witness"):
         answer = again.check(CAR, NEAR, mode=mode)
         assert answer == ON_LANES.check(CAR, NEAR, mode=mode)
-    assert again.inside == LANES and (answer.nearest_ids == gjk_collision.OUTSIDE).any()
+    assert again.inside == LANES and (answer.ids == gjk_collision.OUTSIDE).any()
     assert len(again) == 3 and len(again.poses_at(0.0)) == 3
 
 

@@ -85,7 +85,7 @@ def test_poses_after_the_first_hit() -> None:
 def test_inf_means_that_there_is_no_obstacle() -> None:
     nothing = Scene([], [])
     assert nothing.check(CAR, ORIGIN, mode="distance").distances == inf
-    assert nothing.check_path(CAR, WAY).min_distance == inf
+    assert nothing.check_path(CAR, WAY).distance == inf
     assert nothing.first_contact(CAR, [WAY], [0.0, 1.0]).distances[0] == inf
 
 
@@ -102,8 +102,8 @@ def test_paths(name: str) -> None:
     ):
         found = scene.check_path(CAR, path, times, **options)
         assert (found.verdict, found.status) == (Verdict.UNKNOWN, status)
-        assert isnan(found.min_distance), (path, options)
-        assert not found.min_distance_lower_bound > -inf
+        assert isnan(found.distance), (path, options)
+        assert not found.lower_bound > -inf
         assert isnan(found.first_collision_time)
     several = scene.check_path(CAR, Path.arcs([ORIGIN, ORIGIN], [(0.0, 5.0)]), times)
     assert np.isnan(several.distances).all() and np.isnan(several.first_collision_times).all()

@@ -114,7 +114,7 @@ def test_each_source_grows_from_its_own_stamp() -> None:
         world.snapshot(**now), np.tile([0.0, 0.0, 0.0], 2), np.array([2.7, 2.8])
     )
     assert list(found.verdicts) == [Verdict.FREE, Verdict.MARGIN]
-    assert found.nearest_ids[1] == 7
+    assert found.ids[1] == 7
 
 
 def test_from_another_frame() -> None:

@@ -205,11 +205,11 @@ def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
         assert np.isnan([info.footprint_age, info.max_obstacle_age]).all()
     path = ask(lonely, "check_path")
     assert (path.first_invalid_segment, path.last_valid_fraction) == (0, 0.0)
-    assert path.obstacle_id == -1
-    numbers = path.first_collision_time, path.min_distance, path.min_distance_lower_bound
+    assert path.id == -1
+    numbers = path.first_collision_time, path.distance, path.lower_bound
     assert np.isnan(numbers).all()
     collide = ask(lonely, "collide")
-    assert (collide.obstacle_id, collide.obstacle_source) == (-1, "")
+    assert (collide.id, collide.source) == (-1, "")
     assert not len(ask(lonely, "distance").ids)
 
 

@@ -30,8 +30,8 @@ PULSE = 50 * MS
 DEPTHS = {"footprint": 1, "tf": 100, "ego": 100, "mount": 100, "tick": 1}  # of queues; others: 5
 HERE: Place = (0.0, 0.0)
 COMPARED = (
-    "verdict", "status", "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids",
-    "nearest_id", "first_invalid_segment", "min_distance",
+    "verdict", "status", "verdicts", "statuses", "distances", "lower_bounds", "ids", "nearest_id",
+    "first_invalid_segment", "distance",
 )  # fmt: skip
 
 
