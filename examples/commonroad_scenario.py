@@ -35,27 +35,27 @@ def pose_of(state: Any) -> tuple[float, float, float]:
     return (*state.position, state.orientation)
 
 
+def is_exact(state: Any) -> bool:
+    """Return whether a state has a pose, not a set of poses."""
+    return isinstance(state.position, np.ndarray) and np.isscalar(state.orientation)
+
+
 def scene_of(scenario: Scenario, inside: Region | None) -> Scene:
     """Return all obstacles on the clock of the scenario, each with the time in which it exists."""
     dt, rows = scenario.dt, []
     for each in scenario.dynamic_obstacles:
-        first = each.initial_state.time_step * dt
-        if isinstance(each.prediction, SetBasedPrediction):  # a place for each time
-            for place in each.prediction.occupancy_set:
-                begin = place.time_step * dt
-                row = shape_of(place.shape), (0.0, 0.0, 0.0), None, begin, (begin, begin + dt)
+        known = getattr(getattr(each.prediction, "trajectory", None), "state_list", [])
+        states = [each.initial_state, *known]
+        if isinstance(each.prediction, SetBasedPrediction) or not all(map(is_exact, states)):
+            # A place for each time: it stays until the next one.
+            for k in range(each.initial_state.time_step, each.prediction.final_time_step + 1):
+                place = shape_of(each.occupancy_at_time(k).shape)
+                row = place, (0.0, 0.0, 0.0), None, k * dt, (k * dt, (k + 1) * dt)
                 rows.append((each.obstacle_id, *row))
             continue
-        states = each.prediction.trajectory.state_list if each.prediction else []
-        path = [s.time_step * dt - first for s in states], [pose_of(s) for s in states]
-        last = states[-1].time_step * dt if states else first
-        row = (
-            shape_of(each.obstacle_shape),
-            pose_of(each.initial_state),
-            path,
-            first,
-            (first, last),
-        )
+        first, last = states[0].time_step * dt, states[-1].time_step * dt
+        path = [s.time_step * dt - first for s in known], [pose_of(s) for s in known]
+        row = shape_of(each.obstacle_shape), pose_of(states[0]), path, first, (first, last)
         rows.append((each.obstacle_id, *row))
     for each in scenario.static_obstacles:
         row = shape_of(each.obstacle_shape), pose_of(each.initial_state), None, 0.0, (nan, nan)
@@ -64,9 +64,10 @@ def scene_of(scenario: Scenario, inside: Region | None) -> Scene:
         row = shape_of(each.obstacle_shape), (0.0, 0.0, 0.0), None, 0.0, (nan, nan)
         rows.append((each.obstacle_id, *row))
     ids, shapes, poses, paths, stamps, lifetimes = map(list, zip(*rows, strict=True))
+    duration = np.nanmax([0.0, *(last - first for first, last in lifetimes)])
     return Scene(
         shapes, poses, ids, paths=paths, stamps=stamps, lifetimes=lifetimes, inside=inside,
-        prediction="hold", horizon=1e6,
+        prediction="hold", horizon=duration,
     )  # fmt: skip
 
 
