@@ -94,7 +94,8 @@ def test_timeout_of_an_optional_source_is_refused_while_active(start: Start) -> 
     """A source that stands still: with a lower timeout, its obstacle would be ignored."""
     _, bench = start(
         "optional", obstacle_sources="[obstacles, radar]",
-        **{"radar.required": False, "radar.timeout": 20.0, "radar.topic": "radar"},
+        **{"obstacles.timeout": 60.0},
+        **{"radar.required": False, "radar.timeout": 60.0, "radar.topic": "radar"},
     )  # fmt: skip
     bench.publish(lambda: bench.array([(0.0, 0.0)]))
     radar = bench.node.create_publisher(ObstacleArray, "/radar", 5)
