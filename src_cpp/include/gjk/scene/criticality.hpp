@@ -46,6 +46,7 @@ void criticality(const Scene& scene, const Shape& ego, std::span<const Pose> pos
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "gjk/certificate.hpp"
@@ -186,32 +187,220 @@ inline Impression impression(const Scene& scene, const Shape& ego, Motion plan,
   return result;
 }
 
+// What a body sweeps between two times is within `round` (m) of the hull of the body at the first
+// and at the second one. No point moves farther than `size` (m).
+struct Sweep {
+  Transform begin;
+  Transform end;
+  double round = 0.0;
+  double size = 0.0;
+
+  // m. Upper bound on the coordinate along the unit vector n of a part of the body; or NaN.
+  double support(const Convex& part, Vec2 n) const noexcept {
+    const auto at = [&](const Transform& there) noexcept {
+      const Vec2 local = there.rotate_back(n);
+      return dot(n, there.t) + dot(local, part.vertex(part.support(local)));
+    };
+    const double first = at(begin);
+    const double last = at(end);
+    const double beyond = part.radius + part.error + round;
+    const double slack = 0x1p-40 * (norm1(begin.t) + norm1(end.t) + part.extent + beyond);
+    return (first > last ? first : last) + 0.0 * (first + last) + beyond + slack;
+  }
+};
+
+// A motion of a body whose vertices are at most `reach` (m) from its origin.
+class Track {
+ public:
+  // `error` (m): of its positions, in addition to the errors of the motion.
+  Track(Motion motion, double reach, double error = 0.0) : motion_(motion), reach_(reach) {
+    double yaw = 0.0;
+    if (motion.size() > 1) joints_.reserve(motion.size());
+    for (const Piece& piece : motion) {
+      const Placement first = piece.at(piece.begin, reach);
+      const Placement last = piece.at(piece.end, reach);
+      error = std::fmax(error, 2.0 * (first.error + last.error));
+      if (motion.size() > 1) joints_.push_back({first.pose.x, first.pose.y, yaw});
+      yaw += last.pose.yaw - first.pose.yaw;
+      if (piece.is_arc) {  // not straight
+        error =
+            std::fmax(error, 2.0 * (reach + norm(piece.velocity()) * (piece.end - piece.begin)));
+      }
+      for (const Pose& pose : {first.pose, last.pose}) box_.include(Vec2{pose.x, pose.y});
+    }
+    error_ = error * (1.0 + 0x1p-40);
+    box_ = box_.grown(reach + error_);
+  }
+
+  Motion motion() const noexcept { return motion_; }
+  double reach() const noexcept { return reach_; }
+  // Contains the vertices at all times.
+  const Box& box() const noexcept { return box_; }
+
+  Transform at(double time) const noexcept {
+    const Placement there = motion_[index(time)].at(time, reach_);
+    return Transform::from_pose(there.pose, {}, there.error);
+  }
+
+  // Each joint in between is compared with a position on the straight way from begin to end (s),
+  // and the motion between two joints with that between these positions.
+  Sweep sweep(double begin, double end) const noexcept {
+    const std::size_t first = index(begin);
+    const std::size_t last = index(end);
+    const Pose from = motion_[first].at(begin, 0.0).pose;
+    const Pose to = motion_[last].at(end, 0.0).pose;
+    const Vec2 chord{to.x - from.x, to.y - from.y};
+    const double square = dot(chord, chord);
+    const double yaw = turned(first, begin);
+    const double turn = turned(last, end) - yaw;
+    double off = 0.0;
+    double off_yaw = 0.0;
+    for (std::size_t i = first + 1; i <= last; ++i) {
+      const Vec2 way{joints_[i].x - from.x, joints_[i].y - from.y};
+      const double along = square > 0.0 ? dot(way, chord) / square : 0.5;
+      const double share = along > 0.0 ? (along < 1.0 ? along : 1.0) : 0.0;
+      const Vec2 aside = way - share * chord;
+      off = std::fmax(off, dot(aside, aside));
+      off_yaw = std::fmax(off_yaw, std::fabs(joints_[i].yaw - yaw - share * turn));
+    }
+    off = std::sqrt(off);
+    // A vertex leaves the chord between its positions by at most |p| turn^2 / 8, or the diameter.
+    const double bow = reach_ * std::fmin(2.0, off_yaw + 0.125 * turn * turn);
+    return {Transform::from_pose(from), Transform::from_pose(to),
+            error_ + (off + bow) * (1.0 + 0x1p-40),
+            norm(chord) + 2.0 * off + reach_ * (std::fabs(turn) + 2.0 * off_yaw)};
+  }
+
+ private:
+  // Of the piece at a time. At a joint, that before it.
+  std::size_t index(double time) const noexcept {
+    const auto found = std::partition_point(motion_.begin(), motion_.end() - 1,
+                                            [=](const Piece& piece) { return piece.end < time; });
+    return static_cast<std::size_t>(found - motion_.begin());
+  }
+  // rad. Of the motion from its begin on, whole turns included.
+  double turned(std::size_t i, double time) const noexcept {
+    const Piece& piece = motion_[i];
+    return (joints_.empty() ? 0.0 : joints_[i].yaw) +
+           (piece.is_still() ? 0.0 : piece.spin() * (time - piece.begin));
+  }
+
+  Motion motion_;
+  double reach_;
+  double error_ = 0.0;  // m
+  // Where the pieces begin; the yaws count whole turns. Empty if there is one piece.
+  std::vector<Pose> joints_;
+  Box box_;
+};
+
+// Part `own` of the ego and part `its` of an obstacle, on their tracks.
+struct Couple {
+  Convex own;
+  Convex its;
+  const Track* way = nullptr;
+  const Track* motion = nullptr;
+  std::size_t obstacle = 0;
+  int own_part = 0;
+  std::size_t part = 0;  // among those of all obstacles
+
+  struct Encounter {
+    bool is_apart = false;  // a line separates all that they sweep
+    double size = 0.0;      // m, of both sweeps
+    bool is_own_larger = false;
+    double distance = std::numeric_limits<double>::infinity();  // m, in the middle, if computed
+  };
+
+  // The part of the ego from begin to end, and that of the obstacle from first to last (s), each
+  // on its own clock.
+  Encounter encounter(double begin, double end, double first, double last) const {
+    const Sweep a = way->sweep(begin, end);
+    const Sweep b = motion->sweep(first, last);
+    Encounter result{.size = a.size + b.size, .is_own_larger = a.size > b.size};
+    const auto are_apart = [&](Vec2 n) noexcept {
+      return a.support(own, n) + b.support(its, -n) < 0.0;
+    };
+    const Vec2 between = 0.5 * ((b.begin.t + b.end.t) - (a.begin.t + a.end.t));
+    for (const Vec2 along : {a.end.t - a.begin.t, b.end.t - b.begin.t, perpendicular(between)}) {
+      const double length = norm(along);
+      if (!(length > 0.0)) continue;
+      const Vec2 n = (dot(perpendicular(along), between) < 0.0 ? -1.0 / length : 1.0 / length) *
+                     perpendicular(along);
+      result.is_apart = are_apart(n);
+      if (result.is_apart) return result;
+    }
+    if (result.size > 0.01 + way->reach() + own.radius + motion->reach() + its.radius) {
+      return result;
+    }
+    Room room_a(own.size);
+    Room room_b(its.size);
+    const Closest closest = gjk::closest(room_a.place(own, way->at(middle(begin, end))),
+                                         room_b.place(its, motion->at(middle(first, last))));
+    if (closest.status != Status::success) return result;
+    result.is_apart = are_apart(closest.direction);
+    result.distance = closest.distance;
+    return result;
+  }
+
+  // s. The end of a motion may be infinite.
+  static double middle(double begin, double end) noexcept {
+    if (std::isfinite(end - begin)) return begin + 0.5 * (end - begin);
+    return std::isfinite(begin) ? begin + std::fmax(1.0, std::fabs(begin)) : end - 1.0;
+  }
+};
+
 // The ego on its trajectory, but with a deceleration a (m/s2) on top: at the time t, it has driven
 // a (t - t0)^2 / 2 less of the same way. When its speed has fallen to 0, it stands for ever.
 class Braking {
  public:
-  Braking(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-          std::span<const double> times, double tolerance) noexcept
-      : scene_(scene),
-        ego_(ego),
-        poses_(poses),
-        times_(times),
-        options_{.tolerance = tolerance, .has_distance = false} {}
+  // `couples`: all parts that may meet; `contact`: without a deceleration.
+  Braking(const Obstacles& obstacles, const Track& way, std::span<const Couple> couples,
+          const FirstContact& contact, double tolerance)
+      : obstacles_(obstacles), plan_(way.motion()), couples_(couples), tolerance_(tolerance) {
+    for (const Couple& each : couples) {
+      const bool meets =
+          each.own_part == contact.ego_part && static_cast<std::int64_t>(each.part) == contact.part;
+      if (meets) noticed_.push_back(each);
+    }
+    if (noticed_.empty()) noticed_.assign(couples.begin(), couples.end());
+    for (const Piece& piece : plan_)
+      far_.push_back(far_.back() + norm({piece.change.x, piece.change.y}));
+  }
 
   // m/s2. A deceleration without contact, up to 3 % above the least one if that is unique. Infinity
-  // if none was found; `estimate` is where the search begins.
-  double least(double estimate) const {
-    constexpr double kLeast = 0.01;  // m/s2
-    constexpr double kClose = 1.03;
-    constexpr int kMostChecks = 20;
-    // It stops within a quarter of the tolerance.
-    const double full = std::fmax(kLeast, 2.0 * speed(0) * speed(0) / options_.tolerance);
+  // if none was found. The search begins at `estimate`. It takes notice of a pair of parts when a
+  // deceleration has failed because of it.
+  double least(double estimate) {
+    constexpr int kMostRounds = 16;
     double low = 0.0;
+    double high = least(low, 1.01 * estimate);
+    for (int n = 0; n < kMostRounds && std::isfinite(high); ++n) {
+      set(high);
+      const auto clears = [&](const Couple& couple) { return is_clear(couple); };
+      const auto hit = std::find_if_not(couples_.begin(), couples_.end(), clears);
+      if (hit == couples_.end()) return high;
+      noticed_.push_back(*hit);
+      low = high;
+      high = least(low, kClose * low);
+    }
+    return std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  static constexpr double kLeast = 0.01;  // m/s2
+  static constexpr double kClose = 1.03;
+
+  // The least deceleration above `low` that clears the pairs that were noticed.
+  double least(double low, double next) {
+    constexpr int kMostChecks = 24;
+    // It stops within a quarter of the tolerance.
+    const double full = std::fmax(kLeast, 2.0 * speed(0) * speed(0) / tolerance_);
     double high = std::numeric_limits<double>::infinity();
-    double next = std::fmin(full, std::fmax(kLeast, 1.01 * estimate));
     double factor = kClose;
+    next = std::fmin(full, std::fmax(kLeast, next));
     for (int n = 0; n < kMostChecks && high > kClose * low; ++n) {
-      (is_free_of_contact(next) ? high : low) = next;
+      set(next);
+      const auto clears = [&](const Couple& couple) { return is_clear(couple); };
+      (std::all_of(noticed_.begin(), noticed_.end(), clears) ? high : low) = next;
       if (high <= kLeast || low >= full) break;
       if (low > 0.0 && std::isfinite(high)) {
         next = std::sqrt(low * high);
@@ -223,282 +412,86 @@ class Braking {
     return high;
   }
 
- private:
-  double length(std::size_t i) const noexcept {
-    return norm({poses_[i + 1].x - poses_[i].x, poses_[i + 1].y - poses_[i].y});
-  }
-  double speed(std::size_t i) const noexcept {
-    return i + 1 < poses_.size() ? length(i) / (times_[i + 1] - times_[i]) : 0.0;
-  }
+  double start() const noexcept { return plan_.front().begin; }  // s
+  double speed(std::size_t i) const noexcept { return norm(plan_[i].velocity()); }
 
-  // Each piece has a constant speed. The distance by which it departs from the true motion is part
-  // of its `time_error`. If a piece is not free, it is tried in halves.
-  bool is_free_of_contact(double deceleration) const {
-    const std::size_t last = poses_.size() - 1;
-    const double longest = std::sqrt(8.0 * 20.0 * options_.tolerance / deceleration);  // s
-    double step = longest;
-    double t = times_.front();
-    double share = 0.0;   // of the segment `way`
-    std::size_t way = 0;  // where the ego is
-    std::size_t now = 0;  // where it would be without the deceleration
-    while (t < times_.back()) {
-      while (times_[now + 1] <= t) ++now;
-      const double v = speed(now) - deceleration * (t - times_.front());
-      Piece piece = Piece::between(0.0, poses_[way], 1.0, poses_[std::min(way + 1, last)]);
-      if (!(v > 0.0) || way == last || length(way) == 0.0) {
-        piece = Piece::still(piece.at(share, 0.0).pose);
-        piece.begin = t;
-        piece.end = times_.back();
-        return passes(piece);
-      }
-      const double rest = (1.0 - share) * length(way);
-      double lasts = std::fmin(std::fmin(times_[now + 1] - t, v / deceleration), step);
-      double moves = lasts * (v - 0.5 * deceleration * lasts);
-      const bool is_through = moves >= rest;
-      if (is_through) {
-        moves = rest;
-        lasts = 2.0 * rest / (v + std::sqrt(std::fmax(0.0, v * v - 2.0 * deceleration * rest)));
-      }
-      const double end = std::fmin(times_[now + 1], t + lasts);
-      const double reached = is_through ? 1.0 : share + moves / length(way);
-      const double bend = deceleration * lasts * lasts / 8.0;  // m
-      if (end > t && reached > share) {
-        piece.begin = t;
-        piece.end = end;
-        piece.duration = (end - t) / (reached - share);
-        piece.start = t - share * piece.duration;
-        const double off = bend + 64.0 * kUnitRoundoff * (v * std::fabs(t) + length(way));
-        piece.time_error = off / length(way) * piece.duration;
-        if (!passes(piece)) {
-          if (!(bend > 0.125 * options_.tolerance)) return false;
-          step = 0.5 * lasts;
-          continue;
-        }
-      }
-      step = std::fmin(longest, 2.0 * step);
-      t = end > t ? end : std::nextafter(t, times_.back());
-      share = is_through ? 0.0 : reached;
-      way += is_through ? 1 : 0;
-    }
-    return true;
-  }
-
-  bool passes(const Piece& piece) const {
-    PathCheck check(scene_, ego_, options_);
-    check.follow(piece, true);
-    Verdict verdict = check.decision().verdict();
-    Status status = check.decision().status();
-    check_free(verdict, status, check.decision().lower(), 0.0);
-    return severity(verdict) <= severity(Verdict::margin);
-  }
-
-  const Scene& scene_;
-  const Shape& ego_;
-  std::span<const Pose> poses_;
-  std::span<const double> times_;
-  PathOptions options_;
-};
-
-// A body on its motion, as a binary tree over the pieces. The node of the pieces first to last - 1
-// is followed by its left child, with the pieces up to middle(), and that by its right child.
-class Track {
- public:
-  // Some of the pieces, or a part of one of them.
-  struct Leg {
-    std::size_t first = 0;
-    std::size_t last = 0;
-    std::size_t node = 0;
-    double begin = 0.0;  // s
-    double end = 0.0;    // s
-
-    bool is_one_piece() const noexcept { return last - first == 1; }
-    std::size_t middle() const noexcept { return first + (last - first) / 2; }
-  };
-
-  // What a leg sweeps is within `round` (m) of the hull of the shape at its begin and at its end.
-  struct Sweep {
-    Transform begin;
-    Transform end;
-    double round = 0.0;
-    double size = 0.0;  // m. No point moves farther
-
-    // m. Upper bound on the coordinate along the unit vector n of a part of the body.
-    double support(const Convex& part, Vec2 n) const noexcept {
-      const auto at = [&](const Transform& there) noexcept {
-        const Vec2 local = there.rotate_back(n);
-        return dot(n, there.t) + dot(local, part.vertex(part.support(local)));
-      };
-      const double slack =
-          norm1(begin.t) + norm1(end.t) + part.extent + part.radius + part.error + round;
-      const double first = at(begin);
-      const double last = at(end);
-      const double farthest = (first > last ? first : last) + 0.0 * (first + last);  // or NaN
-      return farthest + (part.radius + part.error + round) + 0x1p-40 * slack;
-    }
-  };
-
-  // `reach` (m): that of the vertices; `radius` (m): how far the body extends beyond them.
-  Track(Motion motion, double reach, double radius) : motion_(motion), reach_(reach) {
-    double yaw = 0.0;
-    for (const Piece& piece : motion) {
-      const Placement at = piece.at(piece.begin, reach);
-      joints_.push_back({at.pose.x, at.pose.y, yaw});
-      error_ = std::fmax(error_, 2.0 * (at.error + piece.at(piece.end, reach).error));
-      yaw += piece.is_still() ? 0.0 : piece.spin() * (piece.end - piece.begin);
-    }
-    const Pose at = motion.back().at(motion.back().end, 0.0).pose;
-    joints_.push_back({at.x, at.y, yaw});
-    add_nodes(0, motion.size());
-    const Vec2 center = 0.5 * (Vec2{joints_.front().x, joints_.front().y} + Vec2{at.x, at.y});
-    for (const Pose& joint : joints_) box_.include(Vec2{joint.x, joint.y});
-    for (const Piece& piece : motion) radius += piece.is_arc ? bulge(piece) : 0.0;
-    box_ = box_.grown((reach + radius + error_) * (1.0 + 0x1p-40) + 0x1p-40 * norm1(center));
-  }
-
-  Motion motion() const noexcept { return motion_; }
-  const Box& box() const noexcept { return box_; }
-  Leg whole() const noexcept {
-    return {0, motion_.size(), 0, motion_.front().begin, motion_.back().end};
-  }
-  Sweep sweep(const Leg& leg) const noexcept {
-    const Pose from = motion_[leg.first].at(leg.begin, 0.0).pose;
-    const Pose to = motion_[leg.last - 1].at(leg.end, 0.0).pose;
-    const double chord = norm({to.x - from.x, to.y - from.y});
-    const double turn = std::fabs(to.yaw - from.yaw);
-    Sweep result{Transform::from_pose(from), Transform::from_pose(to)};
-    if (leg.is_one_piece()) {
-      const double arc = motion_[leg.first].is_arc ? bulge(motion_[leg.first]) : 0.0;
-      result.round = arc + turned(turn) + error_;
-      result.size = chord + arc + reach_ * turn;
-    } else {
-      result.round = round_[leg.node];
-      result.size = chord + 2.0 * result.round;
-    }
-    return result;
-  }
-  // A time (s) near the middle of a leg.
-  double middle(const Leg& leg) const noexcept {
-    if (!leg.is_one_piece()) return motion_[leg.middle()].begin;
-    const double time = 0.5 * (leg.begin + leg.end);
-    return std::isfinite(time) ? time : std::fmax(leg.begin, std::fmin(leg.end, 0.0));
-  }
-  Transform at(const Leg& leg, double time) const noexcept {
-    const std::size_t piece = leg.is_one_piece() ? leg.first : leg.middle();
-    const Placement there = motion_[piece].at(time, reach_);
-    return Transform::from_pose(there.pose, {}, there.error);
-  }
-  Leg left(const Leg& leg) const noexcept {
-    Leg half = leg;
-    half.end = middle(leg);
-    if (!leg.is_one_piece()) {
-      half.last = leg.middle();
-      half.node = leg.node + 1;
-    }
-    return half;
-  }
-  Leg right(const Leg& leg) const noexcept {
-    Leg half = leg;
-    half.begin = middle(leg);
-    if (!leg.is_one_piece()) {
-      half.first = leg.middle();
-      half.node = leg.node + 2 * (leg.middle() - leg.first);
-    }
-    return half;
-  }
-
- private:
-  // m. By how much a vertex leaves the chord between its positions, if the body turns by `turn`
-  // (rad) meanwhile: at most |p| turn^2 / 8, and at most the diameter.
-  double turned(double turn) const noexcept {
-    return reach_ * std::fmin(2.0, 0.125 * turn * turn) * (1.0 + 0x1p-40);
-  }
-  static double bulge(const Piece& arc) noexcept {  // m. No point of an arc is farther
-    return norm(arc.velocity()) * (arc.end - arc.begin) * (1.0 + 0x1p-40);
-  }
-
-  // Each joint is compared with a position on the way from the first to the last one, and the
-  // motion between two joints with that between these positions.
-  void add_nodes(std::size_t first, std::size_t last) {
-    const Pose& from = joints_[first];
-    const Vec2 chord{joints_[last].x - from.x, joints_[last].y - from.y};
-    const double turn = joints_[last].yaw - from.yaw;
-    const double square = dot(chord, chord);
-    double off = 0.0;
-    double off_yaw = 0.0;
-    for (std::size_t i = first + 1; i < last; ++i) {
-      const Vec2 way{joints_[i].x - from.x, joints_[i].y - from.y};
-      const double share =
-          square > 0.0 ? std::fmin(1.0, std::fmax(0.0, dot(way, chord) / square)) : 0.5;
-      off = std::fmax(off, norm(way - share * chord));
-      off_yaw = std::fmax(off_yaw, std::fabs(joints_[i].yaw - from.yaw - share * turn));
-    }
-    for (std::size_t i = first; i < last; ++i) off += motion_[i].is_arc ? bulge(motion_[i]) : 0.0;
-    round_.push_back(error_ + off * (1.0 + 0x1p-40) +
-                     std::fmin(2.0 * reach_, reach_ * off_yaw + turned(turn)));
-    if (last - first == 1) return;
-    const std::size_t middle = first + (last - first) / 2;
-    add_nodes(first, middle);
-    add_nodes(middle, last);
-  }
-
-  Motion motion_;
-  double reach_;               // m
-  double error_ = 0.0;         // m, of its positions
-  std::vector<Pose> joints_;   // yaws count whole turns
-  std::vector<double> round_;  // m, by node
-  Box box_;
-};
-
-// The obstacles that move. The ego meets the others only by contact.
-struct Tracks {
-  std::vector<std::size_t> indices;
-  std::vector<Track> tracks;
-
-  explicit Tracks(const Obstacles& obstacles) {
-    const Outlines& outlines = obstacles.outlines();
-    for (std::size_t i = 0; i < obstacles.size(); ++i) {
-      const Motion motion = obstacles.motion(i);
-      const bool stands = std::all_of(motion.begin(), motion.end(), [&](const Piece& piece) {
-        const Pose& first = motion.front().from;
-        return piece.is_still() && piece.from.x == first.x && piece.from.y == first.y &&
-               piece.from.yaw == first.yaw;
-      });
-      if (stands) continue;
-      double reach = 0.0;
-      double radius = 0.0;
-      for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) {
-        const Convex part = outlines.part(k);
-        reach = std::fmax(reach, outlines.reach(k));
-        radius = std::fmax(radius, part.radius + part.error);
-      }
-      indices.push_back(i);
-      tracks.emplace_back(motion, reach, radius);
+  void set(double deceleration) noexcept {
+    deceleration_ = deceleration;
+    stop_ = plan_.back().end;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (speed(i) > deceleration * (plan_[i].end - start())) continue;
+      stop_ = std::fmax(plan_[i].begin, start() + speed(i) / deceleration);
+      return;
     }
   }
+  // s. The time at which the ego would be there without the deceleration.
+  double undelayed(double time) const noexcept {
+    const double t = std::fmin(time, stop_);
+    std::size_t hint = 0;
+    const Piece* const now = piece_at(plan_, t, hint);
+    if (now == nullptr) return t;
+    const double since = t - start();
+    const double s =
+        far_[hint] + speed(hint) * (t - now->begin) - 0.5 * deceleration_ * since * since;
+    const auto after = std::lower_bound(far_.begin(), far_.end(), s);
+    if (after == far_.begin()) return start();
+    const auto i = static_cast<std::size_t>(after - far_.begin()) - 1;
+    if (i >= plan_.size()) return plan_.back().end;
+    return std::fmin(plan_[i].end, plan_[i].begin + (s - far_[i]) / speed(i));
+  }
+
+  bool is_clear(const Couple& couple) const {
+    return is_clear(couple, start(), plan_.back().end, undelayed(start()),
+                    undelayed(plan_.back().end));
+  }
+  // From begin to end (s), where it is from `first` to `last` without the deceleration.
+  bool is_clear(const Couple& couple, double begin, double end, double first, double last) const {
+    constexpr double kShortest = 1e-5;  // s
+    const double rounding =
+        16.0 * kUnitRoundoff * (std::fabs(begin) + std::fabs(end)) + 0x1p-40 * (end - begin);
+    const Motion motion = couple.motion->motion();
+    const double off = obstacles_.time_error() + rounding;
+    const double stamp = obstacles_.stamp(couple.obstacle);
+    const auto known = [&](double time) noexcept {
+      return std::fmin(motion.back().end, std::fmax(motion.front().begin, time));
+    };
+    const Couple::Encounter encounter = couple.encounter(
+        std::fmax(start(), first - rounding), std::fmin(plan_.back().end, last + rounding),
+        known((begin - stamp) - off), known((end - stamp) + off));
+    if (encounter.is_apart) return true;
+    if (encounter.size <= 0.5 * tolerance_ || end - begin <= kShortest) return false;
+    const double middle = 0.5 * (begin + end);
+    const double there = undelayed(middle);
+    return is_clear(couple, begin, middle, first, there) &&
+           is_clear(couple, middle, end, there, last);
+  }
+
+  const Obstacles& obstacles_;
+  Motion plan_;
+  std::span<const Couple> couples_;
+  std::vector<Couple> noticed_;
+  std::vector<double> far_{0.0};  // m, driven at the begin of each piece, and at the end
+  double tolerance_;              // m
+  double deceleration_ = 0.0;     // m/s2
+  double stop_ = 0.0;             // s
 };
 
 // Finds the least time between the ego and an obstacle at one place, by branch and bound over
-// pairs of legs: those that are nearest in time come first. A pair is dropped if a line separates
-// all that both sweep.
+// intervals of the times of both: those that are nearest in time come first. They are dropped if a
+// line separates all that both sweep.
 class Encroachment {
  public:
-  Encroachment(const Scene& scene, const Shape& ego, const Tracks& others,
-               double tolerance) noexcept
-      : obstacles_(scene.obstacles()), ego_(ego), others_(others), tolerance_(tolerance) {
-    for (int i = 0; i < ego.parts(); ++i) {
-      reach_ = std::fmax(reach_, gjk::reach(ego.part(i)));
-      radius_ = std::fmax(radius_, ego.part(i).radius + ego.part(i).error);
-    }
-  }
+  Encroachment(const Obstacles& obstacles, const Track& way, std::span<const Couple> couples,
+               double tolerance)
+      : obstacles_(obstacles), way_(way), couples_(couples), tolerance_(tolerance) {}
 
   // s. A lower bound. Places count as shared if the shapes pass within the tolerance.
-  double least(Motion plan) {
+  double least() {
     constexpr int kMostPairs = 20000;
-    const Track track(plan, reach_, radius_);
-    pairs_.clear();
-    for (std::size_t i = 0; i < others_.tracks.size(); ++i) {
-      const Track& other = others_.tracks[i];
-      if (track.box().gap(other.box()) == Vec2{}) push({i, track.whole(), other.whole()});
+    for (std::size_t i = 0; i < couples_.size(); ++i) {
+      const Motion motion = couples_[i].motion->motion();
+      push({i, way_.motion().front().begin, way_.motion().back().end, motion.front().begin,
+            motion.back().end});
     }
     double shared = std::numeric_limits<double>::infinity();  // s, of a place that was found
     for (int n = 0; !pairs_.empty(); ++n) {
@@ -506,21 +499,21 @@ class Encroachment {
       const Pair pair = pairs_.back();
       pairs_.pop_back();
       if (shared <= 1.05 * pair.apart + 0.02 || n == kMostPairs) return certain(pair);
-      const Track& other = others_.tracks[pair.other];
-      const Track::Sweep a = track.sweep(pair.own);
-      const Track::Sweep b = other.sweep(pair.its);
-      if (are_separate(track, other, pair, a, b, shared)) continue;
-      if (a.size + b.size <= 0.5 * tolerance_) return certain(pair);
-      Pair half = pair;
-      if (a.size > b.size) {
-        half.own = track.left(pair.own);
-        push(half);
-        half.own = track.right(pair.own);
-      } else {
-        half.its = other.left(pair.its);
-        push(half);
-        half.its = other.right(pair.its);
+      const Couple& couple = couples_[pair.couple];
+      const Couple::Encounter encounter =
+          couple.encounter(pair.begin, pair.end, pair.first, pair.last);
+      if (encounter.is_apart) continue;
+      if (encounter.size <= 0.5 * tolerance_) return certain(pair);
+      const double now = Couple::middle(pair.begin, pair.end);
+      const double then = Couple::middle(pair.first, pair.last);
+      if (encounter.distance <= tolerance_) {
+        shared = std::fmin(shared, std::fabs(local(pair, now) - then));
       }
+      Pair half = pair;
+      (encounter.is_own_larger ? half.end : half.last) = encounter.is_own_larger ? now : then;
+      push(half);
+      half = pair;
+      (encounter.is_own_larger ? half.begin : half.first) = encounter.is_own_larger ? now : then;
       push(half);
     }
     return std::numeric_limits<double>::infinity();
@@ -528,74 +521,159 @@ class Encroachment {
 
  private:
   struct Pair {
-    std::size_t other = 0;
-    Track::Leg own;
-    Track::Leg its;
-    double apart = 0.0;  // s, between the legs
+    std::size_t couple = 0;
+    double begin = 0.0;  // s, of the ego
+    double end = 0.0;
+    double first = 0.0;  // s, on the clock of the obstacle
+    double last = 0.0;
+    double apart = 0.0;  // s, between these intervals
 
     bool operator<(const Pair& second) const noexcept { return apart > second.apart; }
   };
 
-  // A query time (s) on the clock of an obstacle.
-  double local(std::size_t other, double time) const noexcept {
-    return two_difference(time, obstacles_.stamp(others_.indices[other])).high;
+  double local(const Pair& pair, double time) const noexcept {
+    return time - obstacles_.stamp(couples_[pair.couple].obstacle);
   }
   void push(Pair pair) {
-    const double late = pair.its.begin - local(pair.other, pair.own.end);
-    const double early = local(pair.other, pair.own.begin) - pair.its.end;
+    const double late = pair.first - local(pair, pair.end);
+    const double early = local(pair, pair.begin) - pair.last;
     pair.apart = std::fmax(0.0, std::fmax(late, early));
     pairs_.push_back(pair);
     std::push_heap(pairs_.begin(), pairs_.end());
   }
   double certain(const Pair& pair) const noexcept {
-    const double rounding = 4.0 * kUnitRoundoff * std::fabs(local(pair.other, pair.own.begin));
-    return std::fmax(0.0,
-                     pair.apart * (1.0 - 4.0 * kUnitRoundoff) - obstacles_.time_error() - rounding);
-  }
-
-  bool are_separate(const Track& track, const Track& other, const Pair& pair, const Track::Sweep& a,
-                    const Track::Sweep& b, double& shared) {
-    const Vec2 between = 0.5 * ((b.begin.t + b.end.t) - (a.begin.t + a.end.t));
-    const auto facing = [&](Vec2 chord) noexcept {
-      const Vec2 n = unit(perpendicular(chord));
-      return dot(n, between) < 0.0 ? -n : n;
-    };
-    const Vec2 axes[] = {facing(a.end.t - a.begin.t), facing(b.end.t - b.begin.t), unit(between)};
-    const bool is_fine = pair.own.is_one_piece() && pair.its.is_one_piece();
-    const Outlines& outlines = obstacles_.outlines();
-    const std::size_t index = others_.indices[pair.other];
-    for (int i = 0; i < ego_.parts(); ++i) {
-      const Convex part = ego_.part(i);
-      for (std::size_t k = outlines.begin(index); k < outlines.end(index); ++k) {
-        const Convex its = outlines.part(k);
-        const auto are_apart = [&](Vec2 n) noexcept {
-          return a.support(part, n) + b.support(its, -n) < 0.0;
-        };
-        if (std::any_of(std::begin(axes), std::end(axes), are_apart)) continue;
-        if (!is_fine) return false;
-        const double now = track.middle(pair.own);
-        const double then = other.middle(pair.its);
-        Room room_a(part.size);
-        Room room_b(its.size);
-        const Closest closest = gjk::closest(room_a.place(part, track.at(pair.own, now)),
-                                             room_b.place(its, other.at(pair.its, then)));
-        if (are_apart(closest.direction)) continue;
-        if (closest.status == Status::success && closest.distance <= tolerance_) {
-          shared = std::fmin(shared, std::fabs(local(pair.other, now) - then));
-        }
-        return false;
-      }
-    }
-    return true;
+    const double off = obstacles_.time_error() +
+                       8.0 * kUnitRoundoff * (std::fabs(pair.begin) + std::fabs(pair.end));
+    return std::fmax(0.0, pair.apart * (1.0 - 8.0 * kUnitRoundoff) - off);
   }
 
   const Obstacles& obstacles_;
-  const Shape& ego_;
-  const Tracks& others_;
+  const Track& way_;
+  std::span<const Couple> couples_;
   double tolerance_;         // m
-  double reach_ = 0.0;       // m
-  double radius_ = 0.0;      // m
   std::vector<Pair> pairs_;  // a heap
+};
+
+// The obstacles of a scene beside the ego.
+class Neighbours {
+ public:
+  explicit Neighbours(const Obstacles& obstacles) : obstacles_(obstacles) {
+    number_.resize(obstacles.size());
+    for (std::size_t i = 0; i < obstacles.size(); ++i) {
+      const Motion motion = obstacles.motion(i);
+      if (motion.size() <= 1 && (motion.empty() || motion.front().is_still())) continue;
+      moving_.push_back(track(i));
+      number_[i] = moving_.size();
+    }
+  }
+
+  // All parts that may meet: at the times of the ego's track; or with `any_time`, at any times of
+  // both, for obstacles that move. Empty, and false, if the search is not complete.
+  bool find(const Shape& ego, const Track& way, bool any_time, std::vector<Couple>& couples,
+            std::deque<Track>& standing) const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const Outlines& outlines = obstacles_.outlines();
+    const double begin = any_time ? -kInfinity : way.motion().front().begin;
+    const double end = any_time ? kInfinity : way.motion().back().end;
+    double beyond = 0.0;  // m
+    for (int i = 0; i < ego.parts(); ++i) {
+      beyond = std::fmax(beyond, ego.part(i).radius + ego.part(i).error);
+    }
+    const Box all = way.box().grown(beyond);
+    const Box box{all.low - obstacles_.origin(), all.high - obstacles_.origin()};
+    couples.clear();
+    standing.clear();
+    const Obstacles::View view =
+        obstacles_.swept(begin - obstacles_.time_error(), end + obstacles_.time_error());
+    const auto search = obstacles_.overlapping(
+        box.grown(0x1p-40 * norm1(obstacles_.origin())), view, [&](std::uint32_t k) {
+          const auto i = static_cast<std::size_t>(obstacles_.owner(k));
+          if (number_[i] == 0 && any_time) return false;
+          const Convex part = outlines.part(k);
+          if (number_[i] == 0) standing.push_back(track(i));
+          const Track& its = number_[i] == 0 ? standing.back() : moving_[number_[i] - 1];
+          if (!(its.box().grown(part.radius + part.error).gap(all) == Vec2{})) return false;
+          for (int own = 0; own < ego.parts(); ++own) {
+            couples.push_back({ego.part(own), part, &way, &its, i, own, k});
+          }
+          return false;
+        });
+    return search.is_complete();
+  }
+
+ private:
+  Track track(std::size_t i) const {
+    const Outlines& outlines = obstacles_.outlines();
+    double reach = 0.0;
+    for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) {
+      reach = std::fmax(reach, outlines.reach(k));
+    }
+    return {obstacles_.motion(i), reach};
+  }
+
+  const Obstacles& obstacles_;
+  std::vector<Track> moving_;
+  std::vector<std::size_t> number_;  // of its track and 1; 0: the obstacle stands
+};
+
+// Rates one trajectory after the other.
+class CriticalityCheck {
+ public:
+  CriticalityCheck(const Scene& scene, const Shape& ego, const Neighbours& neighbours,
+                   double tolerance) noexcept
+      : scene_(scene), ego_(ego), neighbours_(neighbours), tolerance_(tolerance) {
+    for (int i = 0; i < ego.parts(); ++i) reach_ = std::fmax(reach_, gjk::reach(ego.part(i)));
+  }
+
+  Criticality rate(std::span<const Pose> poses, std::span<const double> times) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const Obstacles& obstacles = scene_.obstacles();
+    const PathOptions options{.tolerance = tolerance_, .has_distance = false};
+    const PathResult path = check_path(scene_, ego_, poses, times, options);
+    Criticality result{path.verdict, path.status, path.obstacle};
+    if (path.verdict == Verdict::unknown) return result;
+    plan_.clear();
+    append_path(times, poses, plan_);
+    double far = 0.0;
+    for (const Piece& piece : plan_) far += norm({piece.change.x, piece.change.y});
+    const Track way(plan_, reach_, 0x1p-40 * far);
+    if (path.verdict != Verdict::collision) {
+      result.contact_time = kInfinity;
+      result.relative_speed = result.required_deceleration = 0.0;
+      const bool is_complete = neighbours_.find(ego_, way, true, couples_, standing_);
+      result.post_encroachment_time =
+          is_complete ? Encroachment(obstacles, way, couples_, tolerance_).least() : 0.0;
+      return result;
+    }
+    FirstContact contact = path.contact;
+    contact.time = result.contact_time = path.first_collision_time;
+    result.obstacle = contact.obstacle;
+    result.post_encroachment_time = 0.0;
+    const Impression met = impression(scene_, ego_, plan_, contact, tolerance_);
+    result.relative_speed = met.relative_speed;
+    result.ego_edge = met.ego_edge;
+    const bool is_known = obstacles.unknown_in(obstacles.at(times.front())) < 0 &&
+                          obstacles.unknown_in(obstacles.at(times.back())) < 0;
+    if (!is_known) return result;
+    result.required_deceleration = kInfinity;
+    const double until = contact.time - times.front();
+    if (until > 0.0 && neighbours_.find(ego_, way, false, couples_, standing_)) {
+      Braking braking(obstacles, way, couples_, contact, tolerance_);
+      result.required_deceleration = braking.least(0.5 * met.closing_speed / until);
+    }
+    return result;
+  }
+
+ private:
+  const Scene& scene_;
+  const Shape& ego_;
+  const Neighbours& neighbours_;
+  double tolerance_;    // m
+  double reach_ = 0.0;  // m
+  // Memory for one trajectory
+  std::vector<Piece> plan_;
+  std::vector<Couple> couples_;
+  std::deque<Track> standing_;
 };
 
 }  // namespace detail
@@ -604,7 +682,6 @@ GJK_KERNEL void criticality(const Scene& scene, const Shape& ego, std::span<cons
                             std::span<const double> times, double tolerance,
                             std::span<Criticality> results, unsigned threads) {
   if (results.empty()) return;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::size_t length = poses.size() / results.size();
   const bool shared = times.size() == length;
   if (length == 0 || poses.size() != length * results.size() ||
@@ -612,46 +689,13 @@ GJK_KERNEL void criticality(const Scene& scene, const Shape& ego, std::span<cons
     std::fill(results.begin(), results.end(), Criticality{.status = Status::invalid_input});
     return;
   }
-  const Obstacles& obstacles = scene.obstacles();
-  const detail::Tracks tracks(obstacles);
-  const PathOptions options{.tolerance = tolerance, .has_distance = false};
-  const auto one = [&](std::span<const Pose> way, std::span<const double> at,
-                       std::vector<Piece>& plan, detail::Encroachment& encroachment) {
-    const PathResult path = check_path(scene, ego, way, at, options);
-    Criticality result{path.verdict, path.status, path.obstacle};
-    if (path.verdict == Verdict::unknown) return result;
-    plan.clear();
-    append_path(at, way, plan);
-    if (path.verdict != Verdict::collision) {
-      result.contact_time = kInfinity;
-      result.relative_speed = result.required_deceleration = 0.0;
-      result.post_encroachment_time = encroachment.least(plan);
-      return result;
-    }
-    FirstContact contact = path.contact;
-    contact.time = result.contact_time = path.first_collision_time;
-    result.obstacle = contact.obstacle;
-    result.post_encroachment_time = 0.0;
-    const detail::Impression met = detail::impression(scene, ego, plan, contact, tolerance);
-    result.relative_speed = met.relative_speed;
-    result.ego_edge = met.ego_edge;
-    const bool is_known = obstacles.unknown_in(obstacles.at(at.front())) < 0 &&
-                          obstacles.unknown_in(obstacles.at(at.back())) < 0;
-    if (!is_known) return result;
-    const double until = contact.time - at.front();
-    result.required_deceleration =
-        until > 0.0
-            ? detail::Braking(scene, ego, way, at, tolerance).least(0.5 * met.closing_speed / until)
-            : kInfinity;
-    return result;
-  };
+  const detail::Neighbours neighbours(scene.obstacles());
   for_each_chunk(results.size(), 1, threads, [&] {
-    return [&, plan = std::vector<Piece>{},
-            encroachment = detail::Encroachment(scene, ego, tracks, tolerance)](
+    return [&, check = detail::CriticalityCheck(scene, ego, neighbours, tolerance)](
                std::size_t begin, std::size_t end) mutable {
       for (std::size_t k = begin; k < end; ++k) {
-        results[k] = one(poses.subspan(k * length, length),
-                         shared ? times : times.subspan(k * length, length), plan, encroachment);
+        results[k] = check.rate(poses.subspan(k * length, length),
+                                shared ? times : times.subspan(k * length, length));
       }
     };
   });
