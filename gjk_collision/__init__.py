@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .region import Region as Region
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
+    from .results import CriticalityResult as CriticalityResult
     from .results import GradientResult as GradientResult
     from .results import NearestResult as NearestResult
     from .results import PairsResult as PairsResult
@@ -88,6 +89,7 @@ _MODULE_OF = {
     "Region": "region",
     "CheckResult": "results",
     "ContactResult": "results",
+    "CriticalityResult": "results",
     "GradientResult": "results",
     "NearestResult": "results",
     "PairsResult": "results",

@@ -23,6 +23,7 @@ from .verdict import Status, Verdict, no_truth_value
 __all__ = [
     "CheckResult",
     "ContactResult",
+    "CriticalityResult",
     "GradientResult",
     "NearestResult",
     "PairsResult",
@@ -274,6 +275,55 @@ class ContactResult(Record):
     ids: NDArray[np.int64]
     verdicts: NDArray[np.uint8]
     statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CriticalityResult(Record):
+    """How critical K trajectories are. No value is more favourable than the true one.
+
+    If the verdict is UNKNOWN, all numbers are NaN.
+
+    Attributes
+    ----------
+    verdicts : ndarray of uint8, shape (K,)
+        The worst `Verdict` on each trajectory, as in `ContactResult`.
+    statuses : ndarray of uint16, shape (K,)
+        `Status`: SUCCESS, or the reason for UNKNOWN.
+    contact_times : ndarray, shape (K,)
+        The first time at which contact is not excluded [s]. It is never later than the first
+        contact. inf: there is certainly no contact.
+    time_to_collision : ndarray, shape (K,)
+        `contact_times` minus the time of the first pose [s].
+    ids : ndarray of int64, shape (K,)
+        Id of the obstacle that is met, or that causes MARGIN or UNKNOWN. -1: none.
+    relative_speeds : ndarray, shape (K,)
+        Upper bound of the relative speed of both bodies at the point of contact, at
+        `contact_times` [m/s]. Points within the tolerance of contact count. 0: no contact. NaN:
+        also if the motion of the obstacle is not known at this time.
+    ego_edges : ndarray of int64, shape (K,)
+        Edge of the vehicle that faces the obstacle at this time: edge i leads from vertex i of a
+        part to the next one. The vertices are counted through `Shape.parts`. -1: no contact, or
+        not known.
+    required_deceleration : ndarray, shape (K,)
+        Deceleration that avoids all contacts (DRAC) [m/s2], see `Scene.criticality`. 0: no
+        contact. inf: none was found. NaN: also if the pose of an obstacle is not known at all
+        times.
+    post_encroachment_time : ndarray, shape (K,)
+        Lower bound of the time between the vehicle and an obstacle at the same place (PET) [s],
+        see `Scene.criticality`. 0: contact. inf: they share no place.
+    """
+
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+    contact_times: NDArray[np.float64]
+    time_to_collision: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    relative_speeds: NDArray[np.float64]
+    ego_edges: NDArray[np.int64]
+    required_deceleration: NDArray[np.float64]
+    post_encroachment_time: NDArray[np.float64]
 
     __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
 

@@ -121,6 +121,17 @@ def checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[i
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
+def timed_trajectories(
+    poses: ArrayLike, times: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[int, ...]]:
+    """Return poses (K, T, 3) as shape (n, 3), times (T,) or (K, T), and (K, T)."""
+    placed, leading = checked_trajectories(poses)
+    if len(leading) != 2:
+        rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
+        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    return placed, checked_times(as_floats(times, "times"), leading), leading
+
+
 def lacks_motion(policy: _core.PredictionPolicy, *motions: Any) -> bool:
     """Return whether it is not known how the obstacles move, nor that they stay where they are.
 

@@ -243,6 +243,28 @@ inline void check_increasing(std::span<const double> times, const char* name,
   }
 }
 
+// The poses of `paths` trajectories of equal length. `times` is empty, or has one time per pose, or
+// one per pose of a trajectory if all have the same times.
+struct Trajectories {
+  Trajectories(const Doubles& given, const Doubles& given_times, std::size_t paths) {
+    const std::size_t count = length(given) / 3;
+    const std::size_t steps = paths > 0 ? count / paths : 0;
+    const std::size_t all = length(given_times);
+    if (steps == 0 || count != steps * paths || (all != 0 && all != steps && all != count)) {
+      refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths");
+    }
+    poses = checked_poses(given, count, "poses");
+    times = checked_times(given_times, all, "times");
+    for (std::size_t begin = 0; begin < all; begin += steps) {
+      const std::span<const double> own = times.subspan(begin, steps);
+      check_increasing(own, "times", own, begin);
+    }
+  }
+
+  std::vector<Pose> poses;
+  std::span<const double> times;
+};
+
 // A radius or a margin (m).
 inline double checked_radius(double radius, const char* argument, long index = -1) {
   const Issue issue = check_radius(radius, argument, index);
@@ -301,6 +323,7 @@ void bind_scene(py::module_& module);
 void bind_scene_queries(py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);
 void bind_time_to_collision(py::class_<Scene>& scene);
+void bind_criticality(py::class_<Scene>& scene);
 void bind_gradient(py::class_<Scene>& scene);
 void bind_nearest_free(py::class_<Scene>& scene);
 void bind_ray_cast(py::class_<Scene>& scene);

@@ -53,28 +53,16 @@ py::dict path_arrays(const std::vector<PathResult>& results) {
   return out;
 }
 
-// `poses` holds the poses of `paths` paths of equal length. `times` is empty, or has one time per
-// pose, or one per pose of a path if all have the same times.
+// See Trajectories.
 py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& poses,
                         const Doubles& times, std::size_t paths, double margin, double tolerance,
                         bool has_distance, unsigned threads, double time_error) {
-  const std::size_t count = length(poses) / 3;
-  const std::size_t steps = paths > 0 ? count / paths : 0;
-  if (steps == 0 || count != steps * paths ||
-      (length(times) != 0 && length(times) != steps && length(times) != count)) {
-    refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths");
-  }
-  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
-  const std::span<const double> at = checked_times(times, length(times), "times");
-  for (std::size_t begin = 0; begin < at.size(); begin += steps) {
-    const std::span<const double> own = at.subspan(begin, steps);
-    check_increasing(own, "times", own, begin);
-  }
+  const Trajectories ways(poses, times, paths);
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(paths);
   {
     const py::gil_scoped_release release;
-    check_paths(scene, shape, placed, at, options, results, threads);
+    check_paths(scene, shape, ways.poses, ways.times, options, results, threads);
   }
   return path_arrays(results);
 }

@@ -232,6 +232,7 @@ void bind_scene(py::module_& module) {
   bind_scene_queries(scene);
   bind_path(scene);
   bind_time_to_collision(scene);
+  bind_criticality(scene);
   bind_gradient(scene);
   bind_nearest_free(scene);
   bind_ray_cast(scene);

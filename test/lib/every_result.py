@@ -61,6 +61,10 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: SCENE.time_to_collision(CAR, HERE, (0, 0, 0), 0.0),
         "Verdict.FREE",
     ),
+    "CriticalityResult": (
+        lambda: SCENE.criticality(CAR, [[HERE, THERE]], [0.0, 1.0]),
+        "Verdict.FREE",
+    ),
     "RayCastResult": (lambda: SCENE.ray_cast((0.0, 0.0), (1.0, 0.0)), "Verdict.FREE"),
     "GradientResult": (lambda: SCENE.gradient(CAR, HERE), ".distances > margin"),
     "PairsResult": (lambda: check_pairs(SCENE, SCENE), "Verdict.FREE"),

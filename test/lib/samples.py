@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Outlines and curves for dense samples: shapely's polygons at poses, and the poses of arcs."""
+"""Dense samples: shapely's polygons at poses, and poses on trajectories and arcs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ def convex(rng: np.random.Generator) -> Floats:
     points = rng.normal(size=(7, 2)) * [rng.choice([0.05, 1.0, 3.0]), 1.0]
     ring = shapely.MultiPoint(points).convex_hull
     return np.array(shapely.get_coordinates(shapely.orient_polygons(ring)))[:-1]
+
+
+def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
+    """Return poses (K, S, 3) of trajectories (K, T, 3) at the wanted times (K, S)."""
+    segment = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
+    share = (wanted - times[segment]) / (times[segment + 1] - times[segment])
+    begin = np.take_along_axis(poses, segment[..., None], axis=1)
+    way = np.take_along_axis(poses, segment[..., None] + 1, axis=1) - begin
+    way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
+    return begin + share[..., None] * way
 
 
 def poses_along(starts: Floats, arcs: Floats, shares: Floats) -> Floats:

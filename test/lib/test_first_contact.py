@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 from numpy.typing import NDArray
-from samples import convex, outlines
+from samples import at_times, convex, outlines
 
 from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Verdict
@@ -24,16 +24,6 @@ CAR = Shape.box(4.0, 2.0)
 POINT = Shape.point((0.0, 0.0))
 
 Floats = NDArray[np.float64]
-
-
-def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
-    """Return poses (K, S, 3) of trajectories (K, T, 3) at the wanted times (K, S)."""
-    segment = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
-    share = (wanted - times[segment]) / (times[segment + 1] - times[segment])
-    begin = np.take_along_axis(poses, segment[..., None], axis=1)
-    way = np.take_along_axis(poses, segment[..., None] + 1, axis=1) - begin
-    way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
-    return begin + share[..., None] * way
 
 
 def distances(

@@ -28,6 +28,16 @@ struct PathOptions {
   bool has_distance = true;  // whether to compute PathResult::distance, which takes longer
 };
 
+// Where a path first is not certainly free of contact.
+struct FirstContact {
+  double time = std::numeric_limits<double>::infinity();  // s. Infinity: no contact
+  std::int64_t obstacle = -1;
+  // The part of the ego, and the number of the part among those of all obstacles; -1 if only the
+  // obstacle is known: its pose is unknown, or it is the outside of the region.
+  int ego_part = -1;
+  std::int64_t part = -1;
+};
+
 struct PathResult {
   Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
   Status status = Status::undefined;
@@ -38,6 +48,7 @@ struct PathResult {
   // collide or has no times.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
+  FirstContact contact;        // on a path with times, whatever its verdict
   // m. Bounds on the smallest distance on the path; NaN if not computed, the upper one also if the
   // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
   // A value of 0 or less means a collision, but is not the penetration depth.
@@ -134,7 +145,7 @@ class PathCheck {
       if (within < std::numeric_limits<double>::infinity()) {
         decision_.take(Verdict::collision);
         upper_ = std::fmin(upper_, within);
-        note(segment.begin, false, outside_);
+        note({.time = segment.begin, .obstacle = outside_});
         return;
       }
     }
@@ -150,24 +161,28 @@ class PathCheck {
 
   const Event& first() const noexcept { return first_; }
   const Decision& decision() const noexcept { return decision_; }
-  // s. Before this time there is certainly no contact.
-  double contact_time() const noexcept { return contact_time_; }
+  // Before its time there is certainly no contact.
+  const FirstContact& contact() const noexcept { return contact_; }
   Bounds distance() const noexcept {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     return options_.has_distance ? Bounds{decision_.lower(), upper_} : Bounds{kNaN, kNaN};
   }
 
  private:
-  void note(double time, bool is_margin, std::int64_t obstacle) noexcept {
+  void note(double time, std::int64_t obstacle) noexcept {
     if (time < first_.time) first_ = {time, obstacle};
-    if (!is_margin) contact_time_ = std::fmin(contact_time_, time);
+  }
+  // The same if contact is not excluded.
+  void note(const FirstContact& contact) noexcept {
+    note(contact.time, contact.obstacle);
+    if (contact.time < contact_.time) contact_ = contact;
   }
 
   void note_unknown(double begin, double end) noexcept {
     const Obstacles::Unknown unknown = obstacles_.first_unknown(begin, end);
     if (unknown.obstacle < 0) return;
     decision_.fail(Status::prediction_too_short);
-    note(unknown.time, false, unknown.obstacle);
+    note({.time = unknown.time, .obstacle = unknown.obstacle});
   }
 
   void follow(const Piece& segment, const Obstacles::View& view) {
@@ -310,7 +325,7 @@ class PathCheck {
     const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
     Impact worst = impact;
     if (impact.verdict == Verdict::margin) {
-      note(first, true, owner);
+      note(first, owner);
       worst = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
       if (is_free(worst.verdict)) worst.verdict = Verdict::margin;
     }
@@ -321,7 +336,8 @@ class PathCheck {
     }
     if (is_free(worst.verdict) || worst.verdict == Verdict::margin) return;
     const double from = impact.verdict == Verdict::margin ? impact.time : begin;
-    note(to_query(std::isnan(worst.last_valid) ? from : worst.last_valid), false, owner);
+    note({to_query(std::isnan(worst.last_valid) ? from : worst.last_valid), owner, i,
+          static_cast<std::int64_t>(k)});
   }
 
   // The first time in [begin, end] (s) at which the distance falls to required(time) (m), which
@@ -364,7 +380,7 @@ class PathCheck {
   double reach_ = 0.0;  // m, of the ego about its origin, radius included
   Event first_;         // on the current segment
   Decision decision_;
-  double contact_time_ = std::numeric_limits<double>::infinity();
+  FirstContact contact_;
   double upper_ = std::numeric_limits<double>::infinity();  // m, upper bound on the distance
 };
 
@@ -417,6 +433,7 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   result.verdict = check.decision().verdict();
   result.status = check.decision().status();
   result.distance = check.distance();
+  if (timed) result.contact = check.contact();
   check_free(result.verdict, result.status,
              options.has_distance ? result.distance.lower : check.decision().lower(),
              options.margin);
@@ -428,7 +445,7 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
     result.distance.upper = std::numeric_limits<double>::quiet_NaN();
   }
   if (timed && result.verdict == Verdict::collision) {
-    result.first_collision_time = std::fmax(check.contact_time(), times.front());
+    result.first_collision_time = std::fmax(check.contact().time, times.front());
   }
   return result;
 }
