@@ -389,7 +389,7 @@ def test_refused(argument: str, status: Status, change: dict[str, Any]) -> None:
 
 
 def test_obstacles_count_while_they_exist() -> None:
-    """A parked car, whose place the vehicle reaches after 3.6 s, leaves before it or comes later."""
+    """A parked car leaves before the vehicle is there, after 3.6 s, or comes later."""
     place, way = (40.0, 0.0, 0.0), [[(0.0, 0.0, 0.0), (60.0, 0.0, 0.0)]]
     still, nan = [(0.0, 0.0, 0.0)], np.nan
 
