@@ -51,18 +51,20 @@ class Checker {
       : costmap_(costmap),
         footprint_(footprint),
         rules_(rules),
-        rows_(costmap.columns > 0 ? costmap.cells.size() / costmap.columns : 0) {
+        columns_(costmap.columns),
+        rows_(columns_ > 0 ? costmap.cells.size() / columns_ : 0),
+        cells_per_meter_(1.0 / costmap.resolution) {
     const gjk::Vec2 origin = costmap.origin;
     const double resolution = costmap.resolution;
-    const gjk::GridFrame frame(rows_, costmap.columns, resolution, {origin.x, origin.y, 0.0});
-    is_usable_ = rows_ > 0 && rows_ * costmap.columns == costmap.cells.size() &&
-                 frame.is_resolved() && footprint.parts() > 0 && footprint.radius() == 0.0;
+    const gjk::GridFrame frame(rows_, columns_, resolution, {origin.x, origin.y, 0.0});
+    is_usable_ = rows_ > 0 && rows_ * columns_ == costmap.cells.size() && frame.is_resolved() &&
+                 footprint.parts() > 0 && footprint.radius() == 0.0;
     if (!is_usable_) return;
     Marks occupied(costmap.cells.size());
     std::ranges::transform(costmap.cells, occupied.begin(), [&](std::uint8_t cost) {
       return cost == kLethal || (cost == kUnknown && rules.unknown_is_occupied) ? 1 : 0;
     });
-    for (const gjk::CellRectangle& each : gjk::cover_cells(occupied, costmap.columns)) {
+    for (const gjk::CellRectangle& each : gjk::cover_cells(occupied, columns_)) {
       gjk::Vec2 corners[4];
       frame.corners(each, corners);
       gjk::Shape rectangle;
@@ -75,36 +77,33 @@ class Checker {
       for (int i = 0; i < part.size; ++i) reach_ = std::fmax(reach_, norm(part.vertex(i)));
     }
     // One cell more, because the cell of a pose is rounded.
-    const auto most = static_cast<double>(std::max(rows_, costmap.columns));
+    const auto most = static_cast<double>(std::max(rows_, columns_));
     const double cells = std::fmin(std::ceil(reach_ / resolution) + 1.0, most);
-    near_ = widened(occupied, costmap.columns, static_cast<std::size_t>(cells));
+    near_ = widened(occupied, columns_, static_cast<std::size_t>(cells));
     const double rounding =
         1e-12 * (most * resolution + reach_ + std::fabs(origin.x) + std::fabs(origin.y));
     low_ = origin + gjk::Vec2{rounding, rounding};
-    high_ = origin + gjk::Vec2{static_cast<double>(costmap.columns) * resolution - rounding,
+    high_ = origin + gjk::Vec2{static_cast<double>(columns_) * resolution - rounding,
                                static_cast<double>(rows_) * resolution - rounding};
   }
 
   RolloutCosts costs(const Rollouts& rollouts) {
     const std::size_t count = rollouts.steps > 0 ? rollouts.x.size() / rollouts.steps : 0;
-    const std::size_t step = rules_.trajectory_point_step;
     RolloutCosts result{std::vector<float>(count), std::vector<bool>(count, !is_usable_)};
     if (is_usable_) {
-      // A rollout collides at its first collision. So few poses of each rollout come first, then
-      // the other poses of the rollouts that are left.
-      if (has_distances()) distances_.resize(rollouts.x.size());
-      check_some(rollouts, true, result.collides);
-      check_some(rollouts, false, result.collides);
+      // One pose that collides decides a rollout. So few poses of each rollout come first, then the
+      // other poses of the rollouts that are left.
+      check_some(rollouts, true, result);
+      check_some(rollouts, false, result);
     }
+    const std::size_t step = rules_.trajectory_point_step;
     const auto poses = static_cast<float>((rollouts.steps + step - 1) / step);
+    const auto power = static_cast<float>(rules_.cost_power);
     for (std::size_t r = 0; r < count; ++r) {
-      float cost = result.collides[r] ? rules_.collision_cost : 0.0F;
-      for (std::size_t s = 0; s < rollouts.steps && !result.collides[r]; s += step) {
-        cost += cost_at(rollouts, r * rollouts.steps + s);
-      }
+      float& cost = result.costs[r];
+      if (result.collides[r]) cost = rules_.collision_cost;
       cost *= rules_.cost_weight / 254.0F / poses;  // as CostCritic
-      const auto power = static_cast<float>(rules_.cost_power);
-      result.costs[r] = rules_.cost_power > 1 ? std::pow(cost, power) : cost;
+      if (rules_.cost_power > 1) cost = std::pow(cost, power);
       if (!result.collides[r]) result.all_collide = false;
     }
     return result;
@@ -113,13 +112,15 @@ class Checker {
  private:
   bool has_distances() const { return rules_.cost_scaling_factor > 0.0; }
 
-  std::size_t cell_at(double x, double y) const {
-    const double column = std::floor((x - costmap_.origin.x) / costmap_.resolution);
-    const double row = std::floor((y - costmap_.origin.y) / costmap_.resolution);
-    const bool is_inside = column >= 0.0 && column < static_cast<double>(costmap_.columns) &&
-                           row >= 0.0 && row < static_cast<double>(rows_);
+  std::size_t cell_at(const gjk::Pose& pose) const {
+    const double column = (pose.x - costmap_.origin.x) * cells_per_meter_;
+    const double row = (pose.y - costmap_.origin.y) * cells_per_meter_;
+    const bool is_inside = column >= 0.0 && column < static_cast<double>(columns_) && row >= 0.0 &&
+                           row < static_cast<double>(rows_);
     if (!is_inside) return kOutside;  // also NaN
-    return static_cast<std::size_t>(row) * costmap_.columns + static_cast<std::size_t>(column);
+    // From int64: conversions to unsigned integers are slow.
+    return static_cast<std::size_t>(static_cast<std::int64_t>(row)) * columns_ +
+           static_cast<std::size_t>(static_cast<std::int64_t>(column));
   }
 
   bool is_on_costmap(gjk::Vec2 p) const {
@@ -140,57 +141,66 @@ class Checker {
     return false;
   }
 
-  // Checks each eighth pose of the rollouts that are not known to collide, or the other poses.
-  void check_some(const Rollouts& rollouts, bool eighth, std::vector<bool>& collides) {
+  // Checks each eighth pose of the rollouts that are not known to collide, or the other poses, and
+  // adds their costs.
+  void check_some(const Rollouts& rollouts, bool eighth, RolloutCosts& result) {
     poses_.clear();
     numbers_.clear();
-    for (std::size_t r = 0; r < collides.size(); ++r) {
-      for (std::size_t k = 0; k * rules_.trajectory_point_step < rollouts.steps; ++k) {
-        if (collides[r]) break;
-        if ((k % 8 == 0) != eighth) continue;
-        const std::size_t n = r * rollouts.steps + k * rules_.trajectory_point_step;
+    for (std::size_t r = 0; r < result.collides.size(); ++r) {
+      bool collides = result.collides[r];
+      for (std::size_t k = eighth ? 0 : 1; !collides; k += eighth ? 8 : (k % 8 == 7 ? 2 : 1)) {
+        const std::size_t s = k * rules_.trajectory_point_step;
+        if (s >= rollouts.steps) break;
+        const std::size_t n = r * rollouts.steps + s;
         const gjk::Pose pose{rollouts.x[n], rollouts.y[n], rollouts.yaw[n]};
-        const std::size_t cell = cell_at(pose.x, pose.y);
+        const std::size_t cell = cell_at(pose);
         if (cell == kOutside || !std::isfinite(pose.yaw)) {
-          collides[r] = true;
-        } else if (has_distances() || near_[cell] != 0) {
-          collides[r] = leaves(pose);
-          poses_.push_back(pose);
-          numbers_.push_back(n);
+          collides = true;
+          break;
         }
+        if (!has_distances()) result.costs[r] += cost_of(costmap_.cells[cell]);
+        if (!has_distances() && near_[cell] == 0) continue;
+        collides = leaves(pose);
+        poses_.push_back(pose);
+        numbers_.push_back(r);
       }
+      result.collides[r] = collides;
     }
     verdicts_.assign(poses_.size(), gjk::Verdict::unknown);
+    distances_.resize(has_distances() ? poses_.size() : 0);
     const gjk::Shape* const shape = &footprint_;
     gjk::CheckOptions options;
     options.mode = has_distances() ? gjk::Mode::distance : gjk::Mode::collide;
     scene_.check_each(
         {&shape, 1}, {}, poses_, {}, options,
-        [&](std::size_t begin, std::size_t end, const gjk::PoseResult& result) noexcept {
+        [&](std::size_t begin, std::size_t end, const gjk::PoseResult& checked) noexcept {
           for (std::size_t k = begin; k < end; ++k) {
-            verdicts_[k] = result.verdict;
-            if (has_distances()) distances_[numbers_[k]] = result.distance;
+            verdicts_[k] = checked.verdict;
+            if (has_distances()) distances_[k] = checked.distance;
           }
         },
         rules_.threads);
-    for (std::size_t k = 0; k < numbers_.size(); ++k) {
-      if (!is_free(verdicts_[k])) collides[numbers_[k] / rollouts.steps] = true;
+    for (std::size_t k = 0; k < poses_.size(); ++k) {
+      if (!is_free(verdicts_[k])) {
+        result.collides[numbers_[k]] = true;
+      } else if (has_distances()) {
+        const double cost = 252.0 * std::exp(-rules_.cost_scaling_factor * distances_[k]);
+        result.costs[numbers_[k]] += cost_of(static_cast<float>(cost));
+      }
     }
   }
 
-  // The cost of a free pose, as CostCritic.
-  float cost_at(const Rollouts& rollouts, std::size_t n) const {
-    const double cost = has_distances()
-                            ? 252.0 * std::exp(-rules_.cost_scaling_factor * distances_[n])
-                            : costmap_.cells[cell_at(rollouts.x[n], rollouts.y[n])];
-    if (cost >= rules_.near_collision_cost) return rules_.critical_cost;
-    return rules_.is_near_goal ? 0.0F : static_cast<float>(cost);
+  // Of a free pose with this cost in the costmap, as CostCritic.
+  float cost_of(float cost) const {
+    if (cost >= static_cast<float>(rules_.near_collision_cost)) return rules_.critical_cost;
+    return rules_.is_near_goal ? 0.0F : cost;
   }
 
   const Costmap& costmap_;
   const gjk::Shape& footprint_;
   const CostRules& rules_;
-  std::size_t rows_;
+  std::size_t columns_, rows_;
+  double cells_per_meter_;
   bool is_usable_ = false;
   gjk::Scene scene_;  // the occupied cells
   Marks near_;  // cells from which the footprint may reach an occupied cell or leave the costmap
