@@ -283,6 +283,10 @@ def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
             print(f"{text:<12}{result.name}{counts}")
         for failure in result.failures:
             print(f"{'':<12}{failure}")
+        for cause in (
+            (result.summary.get("golden") or {}).get("why", ()) if result.failures else ()
+        ):
+            print(f"{'':<12}why: {cause}")
         for note in () if quiet else result.summary.get("notes", ()):
             print(f"{'':<12}note: {note}")
 

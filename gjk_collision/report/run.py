@@ -10,6 +10,7 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TextIO
@@ -20,6 +21,7 @@ from ..replay.case import Case, CaseError
 from ..replay.drive import Drive
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
+from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
 from ..replay.topics import Topics, choose
@@ -204,6 +206,7 @@ class _Job:
             **self._golden.to_dict(),
             "names": list(self._options.names),
             "parameters": differing,
+            "why": why(_beside(self._golden_path, "origin"), self._about.get("origin"), differing),
         }
 
     def _describe(self, bag: Bag, topics: Topics) -> None:
@@ -264,7 +267,7 @@ class _Job:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
-        reported = 0
+        reported, is_read = 0, False
         try:
             for row in drive.rows():
                 t = (row.time - bag.begin) * 1e-9
@@ -280,8 +283,12 @@ class _Job:
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)
+            else:
+                is_read = True
             progress(total, total)
         finally:
+            end = inf if is_read else (drive.steady() - bag.begin) * 1e-9
+            self._about["origin"] = origin(drive.recording, self._case.faults, end)
             self._about["messages"] = drive.processed
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]

@@ -23,6 +23,8 @@ def markdown(results: Sequence[Result]) -> str:
         if result.failures:
             lines += ["", f"**{result.name}** {outcome_text([result])}:", ""]
             lines += [f"- {failure}" for failure in result.failures]
+        if causes := (result.summary.get("golden") or {}).get("why"):
+            lines += ["", f"**{result.name}** why:", "", *(f"- {cause}" for cause in causes)]
         if notes := result.summary.get("notes"):
             lines += ["", f"**{result.name}** notes:", "", *(f"- {note}" for note in notes)]
     return "\n".join(lines) + "\n"
@@ -55,8 +57,9 @@ def junit(results: Sequence[Result]) -> str:
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
         if outcome_text([result]) == NOT_JUDGED:
             ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
-        if notes := result.summary.get("notes"):
-            ET.SubElement(suite[0], "system-out").text = _printable("\n".join(notes))
+        causes = (result.summary.get("golden") or {}).get("why", [])
+        if more := [*(f"why: {cause}" for cause in causes), *result.summary.get("notes", [])]:
+            ET.SubElement(suite[0], "system-out").text = _printable("\n".join(more))
         for check in checks:
             complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
             untested = "" if complete else "not tested: the replay is not complete"

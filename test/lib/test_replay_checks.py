@@ -30,6 +30,7 @@ from gjk_collision.replay.golden import GoldenError, read_rows
 from gjk_collision.replay.moment import moment
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.scene_file import write_bag
+from gjk_collision.replay.span import Span
 from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result
@@ -431,6 +432,68 @@ def test_golden_tolerance_and_strangers(
         golden.write_text(text)
         assert against().outcome is Outcome.REFUSED
     assert against(golden=tmp_path / "no").outcome is Outcome.REFUSED
+
+
+def test_comparison_says_why(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line for each cause: parameters, faults, recording, code; in all reports."""
+    out, old = tmp_path / "out", tmp_path / "old"
+    shift = {"fault": "restamp", "topic": "/tf", "from": 1.0, "to": 2.0, "by": 0.0}
+    changed = {"parameters": {"safety_margin": 0.9}, "faults": [shift | {"status": "SUCCESS"}]}
+    for given, folder in (({}, old), (changed, out)):
+        (tmp_path / "x.yaml").write_text(json.dumps({"bag": str(bags / "approach"), **given}))
+        words = ["replay", str(tmp_path / "x.yaml"), "--out", str(folder)]
+        main([*words, *(["--golden", str(old)] if folder is out else [])])
+        summary = json.loads((old / "x" / "summary.json").read_text())
+        summary["origin"]["version"] = "0.9.0"
+        (old / "x" / "summary.json").write_text(json.dumps(summary))
+    own = json.loads((out / "x" / "summary.json").read_text())
+    now = own["origin"]["version"]
+    causes = [
+        "parameters: safety_margin 0.0 -> 0.9",
+        "faults: [] -> [restamp /tf from 1 to 2 s by 0.0]",
+        f"code: 0.9.0 -> {now}",
+    ]
+    assert own["golden"]["why"] == causes
+    told = capsys.readouterr().out
+    [junit] = ET.parse(out / "x" / "junit.xml").iter("system-out")
+    for cause in causes:
+        assert f"why: {cause}" in told
+        assert f"why: {cause}" in (junit.text or "").splitlines()
+        assert f"- {cause}" in (out / "x" / "summary.md").read_text()
+        assert f"<li>{cause.replace('>', '&gt;')}</li>" in (out / "x" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("edit", "last", "causes"),
+    [
+        (None, 3.0, []),
+        (("shift", 1.3), 3.0, ["recording: /obstacles differs from 1.3 s on"]),
+        (("drop", 1.55), 3.0, ["recording: /obstacles differs from 1.5 s on (61 -> 60 messages)"]),
+        (("drop", 1.55), 1.2, []),
+    ],
+)
+def test_recording_differs_from_a_time_on(
+    edit: tuple[str, float] | None, last: float, causes: list[str], tmp_path: Path
+) -> None:
+    """One obstacle message is changed or missing; only the part that both have read counts."""
+    kind, time = edit or ("", -1.0)
+
+    def edited_step(road: Road, t: float) -> None:
+        if t != time or kind == "shift":
+            road.obstacles(t, [thing(CAR, 20.0 + (t == time), 0.0)])
+
+    replay(drive(tmp_path / "old", seconds=3.0), tmp_path / "golden")
+    case = Case("drive", drive(tmp_path / "new", edited_step, 3.0))
+    options = Options(tmp_path / "golden", page=False, span=Span(0.0, last))
+    assert run(case, tmp_path, options).summary["golden"]["why"] == causes
+
+
+def test_golden_result_without_its_origin(against: Callable[..., Result], golden: Path) -> None:
+    (golden.parent / "summary.json").unlink()
+    [cause] = against().summary["golden"]["why"]
+    assert "not known" in cause
 
 
 # ---- recorded requests

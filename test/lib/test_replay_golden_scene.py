@@ -134,7 +134,7 @@ def test_margin_of_the_golden_answer_is_that_of_its_vehicle(
     """It is not drawn around the new vehicle if the old one can have another footprint."""
     unchanged = {"count": 0, "first": [], "times": []}
     golden = dict.fromkeys(Golden.KINDS, unchanged) | {
-        "names": ["a", "b"], "parameters": changed, "compared": 1, "verdicts": {},
+        "names": ["a", "b"], "parameters": changed, "why": [], "compared": 1, "verdicts": {},
     }  # fmt: skip
     summary = summary_of("x") | {"parameters": {"safety_margin": 0.5}, "golden": golden}
     film = {"end": 0.0, "origin": [0, 0], "outlines": [], "sources": [], "frames": []}

@@ -129,8 +129,8 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     summary = summary_of(evil) | {
         "failures": [evil], "failure_times": [0.0], "notes": [evil], "expectations": [check],
         "golden": {
-            "names": [evil, evil], "parameters": [[evil, evil, None]], "compared": 1,
-            "verdicts": {evil: changes}, **dict.fromkeys(Golden.KINDS, changes),
+            "names": [evil, evil], "parameters": [[evil, evil, None]], "why": [evil],
+            "compared": 1, "verdicts": {evil: changes}, **dict.fromkeys(Golden.KINDS, changes),
         },
     }  # fmt: skip
     film = {"end": 0.0, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}

@@ -376,7 +376,7 @@ def test_page_of_half_an_hour(tmp_path: Path) -> None:
     assert data["size"] == 1
     summary: dict[str, Any] = summary_of("long") | {
         "golden": {
-            "names": ["a", "b"], "parameters": None, "compared": 36_000, "verdicts": {},
+            "names": ["a", "b"], "parameters": None, "why": [], "compared": 36_000, "verdicts": {},
             **{kind: {"count": 0, "first": [], "times": []} for kind in Golden.KINDS},
         },
     }  # fmt: skip
