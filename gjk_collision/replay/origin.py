@@ -3,13 +3,14 @@
 """What a result was computed from, and why two results differ."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from .bag import Message
+from .bag import Bag, Message
 from .faults import FaultSpec
 
 __all__ = ["Recording", "origin", "why"]
@@ -17,6 +18,9 @@ __all__ = ["Recording", "origin", "why"]
 # The messages of a topic have one digest per `WIDTH` [ns], or per 2, 4, 8, ... times `WIDTH`, so
 # that there are at most `KEPT` digests.
 WIDTH, KEPT = 100_000_000, 1024
+
+# Number of topics whose first difference is explained.
+EXPLAINED = 3
 
 _UNKNOWN = "not known: the folder of the golden result has no summary.json with its origin"
 
@@ -53,11 +57,15 @@ class Recording:
         return found
 
 
-def origin(recording: Recording, faults: Sequence[FaultSpec], end: float) -> dict[str, Any]:
-    """Return the version of this package, the digests of the messages, and the faults.
+def origin(
+    bag: Bag, recording: Recording, faults: Sequence[FaultSpec], end: float
+) -> dict[str, Any]:
+    """Return the version of this package, the bag, the digests of its messages, and the faults.
 
     Parameters
     ----------
+    bag : Bag
+        The bag.
     recording : Recording
         The messages that were read.
     faults : sequence of FaultSpec
@@ -72,6 +80,7 @@ def origin(recording: Recording, faults: Sequence[FaultSpec], end: float) -> dic
     return {
         "version": code,
         "faults": [_text(each) for each in faults],
+        "bag": str(bag.path.resolve()),
         "read_to": None if end == inf else end,
         "recording": recording.to_dict(),
     }
@@ -81,6 +90,7 @@ def why(
     old: dict[str, Any] | None,
     new: dict[str, Any] | None,
     parameters: Sequence[Sequence[Any]] | None,
+    explain: Callable[[Path, str, float], str] = lambda bag, topic, begin: "",
 ) -> list[str]:
     """Return the causes for which two results can differ, one line for each kind.
 
@@ -90,6 +100,9 @@ def why(
         Results of `origin`; None: not known.
     parameters : sequence of (name, old, new)
         The parameters that differ; None: not known.
+    explain : callable
+        Returns how the first message after a time [s] of a topic differs from that in the golden
+        bag; empty: not known.
     """
     found = []
     if parameters:
@@ -102,9 +115,12 @@ def why(
     if old["faults"] != new["faults"]:
         found.append(f"faults: {_value(old['faults'])} -> {_value(new['faults'])}")
     limits = (inf if each["read_to"] is None else each["read_to"] for each in (old, new))
-    texts = _recordings(old["recording"], new["recording"], min(limits))
-    if texts:
-        found.append(f"recording: {', '.join(texts)}")
+    differing = _recordings(old["recording"], new["recording"], min(limits))
+    bags = [Path(each["bag"]) for each in (old, new)]
+    for i, (begin, topic, text) in enumerate(differing):
+        other = "" if bags[0].name == bags[1].name else f" {bags[1].name}, not {bags[0].name}"
+        more = explain(bags[0], topic, begin) if i < EXPLAINED and begin >= 0.0 else ""
+        found.append(f"recording{other}: {topic} {text}{': ' * bool(more)}{more}")
     if old["version"] != new["version"]:
         found.append(f"code: {old['version']} -> {new['version']}")
     return found
@@ -122,13 +138,15 @@ def _value(value: Any) -> str:
     return "not set" if value is None else str(value)
 
 
-def _recordings(old: dict[str, Any], new: dict[str, Any], end: float) -> list[str]:
-    """Return a text for each topic whose messages before `end` [s] differ, the first one first."""
+def _recordings(
+    old: dict[str, Any], new: dict[str, Any], end: float
+) -> list[tuple[float, str, str]]:
+    """Return time [s], topic and text of each difference before `end` [s], the first one first."""
     found = []
     for topic in sorted(old.keys() | new.keys()):
         if topic not in new or topic not in old:
             which = "golden result" if topic in new else "new result"
-            found.append((-1.0, f"{topic} is not used by the {which}"))
+            found.append((-1.0, topic, f"is not used by the {which}"))
             continue
         times = max(old[topic]["times"], new[topic]["times"])
         a, b = (_digests(each[topic], times) for each in (old, new))
@@ -140,9 +158,9 @@ def _recordings(old: dict[str, Any], new: dict[str, Any], end: float) -> list[st
                 more = ""
                 if end == inf and counts[0] != counts[1]:
                     more = f" ({counts[0]} -> {counts[1]} messages)"
-                found.append((begin, f"{topic} differs from {begin:.1f} s on{more}"))
+                found.append((begin, topic, f"differs from {begin:.1f} s on{more}"))
                 break
-    return [text for _, text in sorted(found)]
+    return sorted(found)
 
 
 def _digests(topic: dict[str, Any], times: int) -> list[int]:
