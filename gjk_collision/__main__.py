@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .geometry import PoseLike, Shape
@@ -246,7 +246,10 @@ def _cases_to_replay(
     topics = checked_mapping(named, Place("--topics"))
     names = [case.name for case in cases]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise CaseError(f"two cases have the same name: {', '.join(sorted(twice))}")
+        text = f"two cases have the same name: {', '.join(sorted(twice))}"
+        raise CaseError(
+            f"{text}; give each its own 'name' in a scenario, or replay them one by one"
+        )
     if len(configs) == 2 and FIRST in names:
         rule = f"no case can have the name '{FIRST}', which is the folder of the first results"
         raise CaseError(f"--params: {rule}; give it another name in a scenario")
@@ -274,18 +277,39 @@ def _cases_to_replay(
     return [[replace(case, replies_may_differ=True) for case in some] for some in each_cases]
 
 
+# Number of events in the output, of one replay and of each of several.
+EVENTS, EVENTS_OF_EACH = 10, 3
+
+
 def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
-    from .report.outcome import NOT_JUDGED, outcome_text
+    from .report.outcome import NOT_JUDGED, outcome_text, total_text
 
     for result in results:
-        if not quiet or result.failures:
-            text = outcome_text([result])
-            counts = f": {result.counts}" if text == NOT_JUDGED else ""
-            print(f"{text:<12}{result.name}{counts}")
-        for failure in result.failures:
-            print(f"{'':<12}{failure}")
-        for note in () if quiet else result.summary.get("notes", ()):
-            print(f"{'':<12}note: {note}")
+        if quiet and not result.failures:
+            continue
+        text, summary = outcome_text([result]), result.summary
+        print(f"{text:<12}{result.name}: {result.counts}")
+        lines = []
+        if text == NOT_JUDGED:
+            lines.append("nothing was judged: no expectation, golden result or recorded reply")
+        lines += [f"why: {cause}" for cause in (summary.get("golden") or {}).get("why", ())]
+        lines += result.failures
+        lines += _event_lines(summary, EVENTS if len(results) == 1 else EVENTS_OF_EACH)
+        lines += [] if quiet else [f"note: {note}" for note in summary.get("notes", ())]
+        for line in lines:
+            print(f"{'':<12}{line}")
+    if len(results) > 1 and not quiet:
+        print(f"{'total':<12}{total_text(results)}")
+
+
+def _event_lines(summary: "dict[str, Any]", limit: int) -> list[str]:
+    """Return a line for each of the most severe events, in the order of time."""
+    from .report.texts import event_text
+
+    events = summary.get("events", {"count": 0, "kept": []})
+    lines = [event_text(each) for each in events["kept"] if each["rank"] < limit]
+    more = events["count"] - len(lines)
+    return [*lines, *([f"and {more} more events"] if more else [])]
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

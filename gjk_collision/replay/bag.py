@@ -17,6 +17,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
+from .file_order import step_back
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
 from .salvage import (
     STORAGE,
@@ -32,6 +33,9 @@ __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
 # First bytes of data that is compressed by zstd. Messages begin with other bytes.
 ZSTD = b"\x28\xb5\x2f\xfd"
+
+# A step back of the log time that is noted [ns]. Shorter ones come from the threads of a recorder.
+STEP_BACK = 100_000_000
 
 USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
@@ -165,6 +169,22 @@ class Bag:
             text = f"truncated or damaged: {count} messages found, but its index lists {expected}"
             text += f"; {advice(self.path)}"
             raise BagError(self._break(text, time))
+
+    def notes(self) -> list[str]:
+        """Return a note if log times are not in the order of the file."""
+        files = self.path.iterdir() if self.path.is_dir() else [self.path]
+        for file in sorted(each for each in files if each.suffix in STORAGE):
+            by, time = 0, 0
+            with suppress(Exception):  # a damaged file can raise any error, and is reported
+                by, time = step_back(file)
+            if by > STEP_BACK:
+                t = (time - self.begin) * 1e-9
+                return [
+                    f"log times are not in the order of {file.name}: they go back by "
+                    f"{by * 1e-9:.3f} s, to {t:.3f} s. The messages are read in the order of log "
+                    "time, which is not that of the recording"
+                ]
+        return []
 
     def can_decode(self, kind: str) -> bool:
         """Return whether the definition of a message type is known, by default or from the bag."""

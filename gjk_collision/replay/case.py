@@ -92,6 +92,10 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
             raise BagError(f"{path}: this folder contains no bag")
         root = path if path.is_dir() and found != [path] else None
         return [Case(_name(bag, root), bag, config) for bag in found]
+    if not path.is_file():
+        rule = "this scenario file does not exist. A scenario is a text such as"
+        example = "{bag: drive_0412, expect: {windows: [{from: 0, to: 60, never: COLLISION}]}}"
+        raise CaseError(f"{path}: {rule} {example}")
     try:
         documents = read_documents(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -25,6 +25,7 @@ from ..server.transforms import insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
+from .origin import Recording
 from .recorded_transforms import RecordedTransforms
 from .requests import AskedPath, RecordedRequests
 from .rows import Row
@@ -57,6 +58,8 @@ class Drive:
         Number of messages so far, and number of those that could not be decoded.
     errors : list of str
         Exceptions that were raised while answers were computed.
+    recording : Recording
+        Digests of the messages so far, without the faults.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Drive:
     ) -> None:
         self._bag, self._topics, self._faults = bag, topics, faults
         self._config = config
+        self.recording = Recording()
         self.transforms = RecordedTransforms()
         self.errors: list[str] = []
         self._clock = 0
@@ -87,7 +91,7 @@ class Drive:
             The bag is not complete. The rows of all messages before the break were yielded.
         """
         period = round(1e9 / self._config.state_rate)
-        messages = inject(self._bag.messages(self._topics.names), self._faults, self._bag.begin)
+        messages = inject(self._messages(), self._faults, self._bag.begin)
         evaluated = self._bag.begin
         for time, together in groupby(messages, key=attrgetter("time")):
             while time - evaluated > period:
@@ -140,6 +144,11 @@ class Drive:
         if topics.clock:
             handlers[topics.clock] = self._receive_clock
         return handlers
+
+    def _messages(self) -> Iterator[Message]:
+        for message in self._bag.messages(self._topics.names):
+            self.recording.add(message.time - self._bag.begin, message)
+            yield message
 
     def _process(self, message: Message) -> tuple[bool, list[Row]]:
         """Process one message; return whether it has obstacles, and the rows that it completes."""

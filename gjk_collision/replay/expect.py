@@ -10,7 +10,7 @@ reaction whose verdict never occurs.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 from ..verdict import Status, Verdict
@@ -42,6 +42,8 @@ class Window:
         Minimum and maximum distance [m].
     why : str
         Reason for the window, for the report; empty for a window from a file.
+    never : frozenset of Verdict
+        The verdicts that must not occur, if the file names these; empty: it names those allowed.
     first : float or None
         Time of the first wrong answer [s]; None: no answer was wrong.
     """
@@ -54,6 +56,7 @@ class Window:
     nearest_source: str = ""
     distance: tuple[float, float] = (-inf, inf)
     why: str = ""
+    never: frozenset[Verdict] = frozenset()
     first: float | None = field(default=None, init=False)
     _seen: int = field(default=0, init=False)
     _wrong: int = field(default=0, init=False)
@@ -79,9 +82,13 @@ class Window:
         if not right:
             self._wrong += 1
             self.first = t if self.first is None else self.first
-            answer = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
-            answer += f" of '{row.nearest_source}'" if row.nearest_source else ""
-            self._first = self._first or f"first at {t:.3f} s: {answer} at {row.distance:.6g} m"
+            answer = f"{row.verdict.name}/{row.status.name}"
+            if row.nearest_id != -1:
+                answer += f", nearest {row.nearest_id} of '{row.nearest_source}'"
+            if not isnan(row.distance):
+                answer += f" at {row.distance:.6g} m"
+            answer += f": {row.message}" if row.message else ""
+            self._first = self._first or f"first at {t:.3f} s: {answer}"
 
     def failure(self) -> str:
         """Return why the expectation failed; empty: it did not fail."""
@@ -92,8 +99,9 @@ class Window:
         return ""
 
     def __str__(self) -> str:
-        wanted = ["|".join(sorted(verdict.name for verdict in self.verdicts))]
-        if len(self.verdicts) == len(Verdict):
+        named = self.never or self.verdicts
+        wanted = ["never " * bool(self.never) + " or ".join(sorted(each.name for each in named))]
+        if len(named) == len(Verdict):
             wanted = []
         if self.status is not None:
             wanted.append(self.status.name)
@@ -316,11 +324,8 @@ def _window(fields: Fields) -> Window:
         raise fields.place.error(f"must have at least one of {', '.join(_CHECKS)}")
     if "verdict" in given and "never" in given:
         raise fields.place.error("must not have both 'verdict' and 'never'")
-    verdicts = frozenset(Verdict)
-    if "verdict" in given:
-        verdicts = _verdicts(fields, "verdict")
-    elif "never" in given:
-        verdicts -= _verdicts(fields, "never")
+    never = _verdicts(fields, "never") if "never" in given else frozenset()
+    verdicts = _verdicts(fields, "verdict") if "verdict" in given else frozenset(Verdict) - never
     distance = (-inf, inf)
     if "distance" in given:
         distance = _distances(fields)
@@ -331,6 +336,7 @@ def _window(fields: Fields) -> Window:
         fields.whole("nearest_id"),
         fields.text("nearest_source") if "nearest_source" in given else "",
         distance,
+        never=never,
     )
 
 

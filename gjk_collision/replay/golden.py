@@ -4,22 +4,26 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 from ..verdict import Verdict
+from .events import MISSING, NEW, Events
 from .rows import FORMAT, Row
 
 __all__ = ["LABELS", "Comparison", "Golden", "GoldenError", "read_rows"]
 
-# Number of examples that are stored for each kind of change.
-KEPT = 10
-
 # Number of missing stamps whose time is stored.
 KEPT_TIMES = 10_000
+
+
+_HOW = (
+    "make it by a replay of the same case with the version, or the parameters, to compare with: "
+    "python -m gjk_collision replay BAG --out FOLDER, then --golden FOLDER"
+)
 
 
 class GoldenError(Exception):
@@ -49,22 +53,15 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 @dataclass
 class Changes:
-    """The number of answers that changed in one way, and the first examples with their times."""
+    """The number of answers that changed in one way, and the time of the first one [s]."""
 
     count: int = 0
-    first: list[str] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
+    first: float | None = None
 
-    def add(self, t: float, text: str) -> None:
-        """Count one change at the time `t` [s], with a description."""
+    def add(self, t: float) -> None:
+        """Count one change at the time `t` [s]."""
         self.count += 1
-        if len(self.first) < KEPT:
-            self.first.append(text)
-            self.times.append(round(t, 6))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the number, the examples and their times as plain data."""
-        return {"count": self.count, "first": self.first, "times": self.times}
+        self.first = round(t, 6) if self.first is None else self.first
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +96,8 @@ class Golden:
         Maximum difference of two distances [m].
     is_judged : callable
         Returns whether an answer at a log time [ns] is compared.
+    events : Events
+        Each change is added to it.
     """
 
     # The most severe kind is first. Kinds in HARMLESS are reported but are not failures.
@@ -116,10 +115,16 @@ class Golden:
     HARMLESS = ("statuses", "nearest_obstacles")
 
     def __init__(
-        self, path: Path, tolerance: float, is_judged: Callable[[int], bool] = lambda time: True
+        self,
+        path: Path,
+        tolerance: float,
+        is_judged: Callable[[int], bool] = lambda time: True,
+        events: Events | None = None,
     ) -> None:
+        if not path.is_file():
+            raise GoldenError(f"{path}: cannot be read, because it does not exist: {_HOW}")
         self._rows = (row for row in read_rows(path) if is_judged(row.time))
-        self._tolerance = tolerance
+        self._tolerance, self._events = tolerance, events or Events()
         self._next: Row | None = next(self._rows, None)
         self.compared = 0
         self.largest_delta = 0.0
@@ -136,12 +141,12 @@ class Golden:
             self._miss()
         old = self._next
         if old is None or (old.time, old.cause) != (row.time, row.cause):
-            self.changes["new_stamps"].add(t, f"{t:.3f} s: {row.cause}")
-            return Comparison(None, "new stamp")
+            self.changes["new_stamps"].add(t)
+            return self._told(t, None, row, NEW)
         self._next = next(self._rows, None)
         self.compared += 1
         found = self._compare(t, old, row)
-        return Comparison(old, min(found, key=LABELS.index, default=""))
+        return self._told(t, old, row, min(found, key=LABELS.index, default=""))
 
     def finish(self) -> None:
         """Count the answers of the earlier result after the end of this result."""
@@ -152,10 +157,7 @@ class Golden:
     def failures(self) -> list[tuple[str, float | None]]:
         """One text for each kind of change that counts as a failure, and its first time [s]."""
         found: list[tuple[str, float | None]] = [
-            (
-                f"{kind.replace('_', ' ')}: {changes.count}, first {changes.first[0]}",
-                changes.times[0],
-            )
+            (f"{kind.replace('_', ' ')}: {changes.count}", changes.first)
             for kind, changes in self.changes.items()
             if changes.count and kind not in self.HARMLESS
         ]
@@ -165,54 +167,62 @@ class Golden:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and examples of all changes as plain data."""
+        """Return the numbers and first times of all changes as plain data."""
         return {
             "compared": self.compared,
             "tolerance": self._tolerance,
             "largest_delta": self.largest_delta,
-            **{kind: changes.to_dict() for kind, changes in self.changes.items()},
+            **{kind: asdict(changes) for kind, changes in self.changes.items()},
             "verdicts": {
-                label: self.verdicts[label].to_dict() for label in LABELS if label in self.verdicts
+                label: asdict(self.verdicts[label]) for label in LABELS if label in self.verdicts
             },
         }
 
+    def _told(self, t: float, old: Row | None, row: Row, label: str) -> Comparison:
+        found = Comparison(old, label)
+        self._events.add_change(t, old, row, label, found.code)
+        return found
+
     def _miss(self) -> None:
-        assert self._next is not None
-        time = self._next.time
-        t = (time - (time if self._begin is None else self._begin)) * 1e-9
-        self.changes["missing_stamps"].add(t, f"log time {time} ns: {self._next.cause}")
+        row = self._next
+        assert row is not None
+        t = (row.time - (row.time if self._begin is None else self._begin)) * 1e-9
+        self.changes["missing_stamps"].add(t)
+        self._events.add_change(t, row, None, MISSING, LABELS.index(MISSING) + 1)
         if len(self.missing) < KEPT_TIMES:
             self.missing.append(t)
         self._next = next(self._rows, None)
 
     def _compare(self, t: float, old: Row, new: Row) -> list[str]:
         """Count the changes of one answer, and return the label of each one."""
-        where = f"{t:.3f} s: {_text(old)} -> {_text(new)}"
         if old.verdict is not new.verdict:
             label = _label(old.verdict, new.verdict)
-            self.changes[_kind(old.verdict, new.verdict)].add(t, where)
-            self.verdicts.setdefault(label, Changes()).add(t, where)
+            self.changes[_kind(old.verdict, new.verdict)].add(t)
+            self.verdicts.setdefault(label, Changes()).add(t)
             return [label]
         found = []
         if old.status is not new.status:
             found.append("status")
-            self.changes["statuses"].add(t, where)
-        nearest = [(row.nearest_id, row.nearest_source) for row in (old, new)]
-        if nearest[0] != nearest[1]:
+        if (old.nearest_id, old.nearest_source) != (new.nearest_id, new.nearest_source):
             found.append("nearest obstacle")
-            texts = " -> ".join(f"{number} of '{source}'" for number, source in nearest)
-            self.changes["nearest_obstacles"].add(t, f"{t:.3f} s: {texts}")
         known = not isnan(old.distance) and not isnan(new.distance)
-        if isnan(old.distance) != isnan(new.distance) or (not known and old.digest != new.digest):
-            found.append("distance")
-            self.changes["distances"].add(t, where)
-        elif known and old.distance != new.distance:  # infinities are equal
+        is_changed = isnan(old.distance) != isnan(new.distance)
+        if known and old.distance != new.distance:  # infinities are equal
             delta = abs(new.distance - old.distance)
             self.largest_delta = max(self.largest_delta, delta)
-            if not delta <= self._tolerance:
-                found.append("distance")
-                self.changes["distances"].add(t, f"{where}: by {delta:.3g} m")
+            is_changed = not delta <= self._tolerance
+        elif not known:
+            is_changed |= old.digest != new.digest
+        if is_changed:
+            found.append("distance")
+        for label in found:
+            self.changes[_KINDS_OF_LABELS[label]].add(t)
         return found
+
+
+_KINDS_OF_LABELS = {
+    "status": "statuses", "nearest obstacle": "nearest_obstacles", "distance": "distances"
+}  # fmt: skip
 
 
 def _kind(old: Verdict, new: Verdict) -> str:
@@ -221,10 +231,6 @@ def _kind(old: Verdict, new: Verdict) -> str:
     if (old, new) == (Verdict.FREE, Verdict.COLLISION):
         return "new_collisions"
     return "new_unknowns" if new is Verdict.UNKNOWN else "other_verdicts"
-
-
-def _text(row: Row) -> str:
-    return f"{row.verdict.name}/{row.status.name} {row.distance:.6g} m"
 
 
 def _label(old: Verdict, new: Verdict) -> str:
@@ -240,8 +246,8 @@ LABELS = (
         )
     ),
     "distance",
-    "missing stamp",
-    "new stamp",
+    MISSING,
+    NEW,
     "status",
     "nearest obstacle",
 )

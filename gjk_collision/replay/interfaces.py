@@ -30,6 +30,7 @@ _PACKAGES = {
     "builtin_interfaces",
     "geometry_msgs",
     "nav_msgs",
+    "rcl_interfaces",
     "rosgraph_msgs",
     "sensor_msgs",
     "service_msgs",

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..geometry import Shape, outlined
+from ..geometry import Shape, distance, outlined
 from ..region import OUTSIDE
 from ..server.frames import Pose
 from .bag import Bag
@@ -17,7 +17,7 @@ from .drive import Drive
 from .rows import Row
 from .topics import choose
 
-__all__ = ["Moment", "MomentError", "moment"]
+__all__ = ["Moment", "MomentError", "is_inside", "moment"]
 
 # s. The page of a replay shows times to the microsecond.
 _TOLERANCE = 5e-7
@@ -91,6 +91,19 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
                 return _moment(drive, stamp, time, row, row.nearest_id, row.nearest_source)
             return _moment(drive, stamp, time, row, obstacle_id)
     raise MomentError(f"{case.bag.name}: the bag has no stamp")
+
+
+def is_inside(drive: Drive, row: Row) -> bool:
+    """Return whether the nearest obstacle is inside the vehicle with all its corners."""
+    try:
+        found = _moment(drive, 0, 0.0, row, row.nearest_id, row.nearest_source)
+    except MomentError:
+        return False
+    return all(
+        distance(found.vehicle, Shape.point((x, y)), found.vehicle_pose) <= -radius
+        for part, radius in zip(found.obstacle.parts, found.obstacle.radii, strict=True)
+        for x, y in found.obstacle_pose.transform(part).tolist()
+    )
 
 
 def _states(bag: Bag, case: Case) -> Iterator[tuple[Drive, Row]]:

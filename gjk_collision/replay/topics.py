@@ -58,6 +58,15 @@ class Topics:
         named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}
         return (named | {*self.obstacles, *self.services}) - {""}
 
+    def unused(self, bag: Bag) -> str:
+        """Return the topics with obstacles that no source uses, and their types, as text."""
+        left = sorted(bag.topics.keys() - self.names)
+        return ", ".join(
+            f"{name} ({kind})"
+            for name in left
+            for kind in sorted(bag.topics[name] & {*CONVERTERS})
+        )
+
     def resolved(self, config: Config) -> dict[str, str]:
         """Return the topic of each source, of "footprint" and of "twist_topic", for messages."""
         found = {each.name: _absolute(each.topic) for each in config.sources}

@@ -4,58 +4,13 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from math import floor, inf, isnan, log10, nan
+from math import inf, isnan, nan
 from typing import Any
 
 from ..replay.rows import Row
 from ..verdict import Status, Verdict
 
-__all__ = ["Counts", "Latencies"]
-
-PER_DECADE = 10
-
-
-class Latencies:
-    """A histogram of times with ten bins per decade."""
-
-    def __init__(self) -> None:
-        self._bins: Counter[int] = Counter()
-        self._max = 0
-
-    def add(self, nanoseconds: int) -> None:
-        """Count one time [ns]."""
-        self._bins[floor(PER_DECADE * log10(max(nanoseconds, 1)))] += 1
-        self._max = max(self._max, nanoseconds)
-
-    def percentile(self, share: float) -> float:
-        """Return an upper bound [us] of the percentile for a share in [0, 1]; NaN: no times.
-
-        It is the upper edge of a bin, or the greatest time if that is smaller.
-        """
-        wanted, below = share * self._bins.total(), 0
-        for i, count in sorted(self._bins.items()):
-            below += count
-            if below >= wanted:
-                return min(_edge(i + 1), self._max * 1e-3)
-        return nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return percentiles and the bins as [lower edge, count], in microseconds."""
-        if not self._bins:
-            return {"bins": []}
-        return {
-            "p50": round(self.percentile(0.5), 1),
-            "p99": round(self.percentile(0.99), 1),
-            "max": round(self._max * 1e-3, 1),
-            "bins": [
-                [round(_edge(i), 3), self._bins[i]]
-                for i in range(min(self._bins), max(self._bins) + 1)
-            ],
-        }
-
-
-def _edge(i: int) -> float:
-    return float(10.0 ** (i / PER_DECADE) * 1e-3)
+__all__ = ["Counts"]
 
 
 @dataclass

@@ -153,12 +153,10 @@ class Film:
             "lb": _or_none(row.lower_bound),
             "id": exact(row.nearest_id),
             "src": row.nearest_source,
-            "dir": [round(each, 6) for each in row.direction],
             **self._view.at(row),
             "fa": _or_none(row.footprint_age),
             "oa": _or_none(row.obstacle_age),
             "bad": list(row.bad_sources),
-            "snap": row.snapshot_id,
             **({} if change is None else {"g": self._golden(change)}),
         }
 

@@ -25,19 +25,3 @@ function drawBoth() {
   );
   el("difference").textContent = changeAt(stamp) || "none";
 }
-
-// Goes to the next stamp with a change of the chosen kind, or of any kind.
-function difference(way) {
-  if (!golden) return;
-  const wanted = Number(el("kind").value);
-  for (let i = stamp + way; i >= 0 && i < count; i += way) {
-    const code = golden.change[i], isNew = code !== golden.change[i - way];
-    if (code && isNew && (!wanted || code === wanted)) return go(i);
-  }
-}
-
-if (golden) {
-  el("kind").append(...changeCodes.map((code) => new Option(golden.labels[code - 1] + ": " + changeCounts.get(code), code)));
-  el("next-difference").addEventListener("click", () => difference(1));
-  el("previous-difference").addEventListener("click", () => difference(-1));
-}

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outcome and the result of a replay, as plain data."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-__all__ = ["NOT_JUDGED", "Outcome", "Result", "outcome_text"]
+__all__ = ["NOT_JUDGED", "Outcome", "Result", "outcome_text", "total_text"]
 
 
 # Outcome in words of a replay that ended well, but had nothing to compare its answers with.
@@ -50,10 +51,30 @@ class Result:
 
     @property
     def counts(self) -> str:
-        """The number of stamps and of each verdict as text, for people."""
-        verdicts = self.summary.get("verdicts", {})
-        each = ", ".join(f"{count} {name}" for name, count in verdicts.items() if count)
-        return f"{self.summary.get('stamps', 0)} stamps" + (f": {each}" if each else "")
+        """The number of stamps, of each verdict, and the closest approach as text, for people."""
+        text = counts_text([self])
+        if closest := self.summary.get("closest"):
+            text += "; closest {distance:.3f} m at {time:.3f} s, {id} of {source}".format(
+                **closest
+            )
+        return text
+
+
+def counts_text(results: Sequence[Result]) -> str:
+    """Return the number of stamps and of each verdict of one or more cases as text."""
+    stamps, verdicts = 0, Counter[str]()
+    for result in results:
+        stamps += result.summary.get("stamps", 0)
+        verdicts.update(result.summary.get("verdicts", {}))
+    each = ", ".join(f"{count} {name}" for name, count in verdicts.items() if count)
+    return f"{stamps} stamps" + (f": {each}" if each else "")
+
+
+def total_text(results: Sequence[Result]) -> str:
+    """Return the outcomes and the counts of many cases as text."""
+    outcomes = Counter(outcome_text([result]) for result in results)
+    each = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    return f"{len(results)} replays: {each}; {counts_text(results)}"
 
 
 def outcome_text(results: Sequence[Result]) -> str:

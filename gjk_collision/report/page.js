@@ -26,11 +26,6 @@ function drawFacts() {
     const none = frame.g.v === undefined || frame.g.id === -1;
     add("nearest of " + data.names[0], none ? "-" : frame.g.id + " of " + frame.g.src + ", " + number(frame.g.d, 4, "m"));
   }
-  if (frame.w.length === 4) {
-    add("on the vehicle", placeText(frame.w[0], frame.w[1]) + inFrame());
-    add("on the obstacle", placeText(frame.w[2], frame.w[3]) + inFrame());
-    add("direction", frame.dir.map((v) => v.toFixed(4)).join(", ") + " (unit vector" + inFrame() + ")");
-  }
   if (frame.ego) {
     const [x, y, yaw] = frame.ego;
     add("vehicle", placeText(x, y) + ", yaw " + yaw.toFixed(4) + " rad" + inFrame());
@@ -39,7 +34,6 @@ function drawFacts() {
   add("footprint age", number(frame.fa, 3, "s"));
   add("obstacle age", number(frame.oa, 3, "s"));
   add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
-  add("snapshot", frame.snap);
   el("which").textContent = frame.n > 1 ? "The scene and these values are those of stamp " + frame.i + " at " +
     seconds(frame.t) + ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) + "." : "";
   if (!count) return;
@@ -48,25 +42,6 @@ function drawFacts() {
   slider.setAttribute("aria-valuenow", stamp);
   slider.setAttribute("aria-valuetext", seconds(time[stamp]) + ", " + answer(stamp, { verdict, status, distance }) +
     (changeAt(stamp) ? ", " + changeAt(stamp) : ""));
-}
-
-function drawLatency() {
-  const { g, w, h } = surface(el("latency")), bins = data.latency.bins;
-  if (!bins.length) return;
-  const most = Math.max(...bins.map((bin) => bin[1])), wide = (w - 16) / bins.length;
-  g.fillStyle = colour("blue");
-  bins.forEach(([, count], i) => {
-    // The bars show the square root of the counts, so that single slow answers are visible.
-    const tall = Math.sqrt(count / most) * (h - 30);
-    g.fillRect(8 + i * wide, h - 22 - tall, Math.max(1, wide - 1), tall);
-  });
-  g.fillStyle = colour("faint"); g.textAlign = "center"; g.textBaseline = "middle";
-  bins.forEach(([edge], i) => {
-    const decade = Math.abs(Math.log10(edge) - Math.round(Math.log10(edge))) < 0.01;
-    if (decade) g.fillText(edge >= 1000 ? edge / 1000 + " ms" : +edge.toPrecision(2) + " µs", 8 + i * wide, h - 9);
-  });
-  el("latencies").textContent = "median " + data.latency.p50 + " µs, 99 % " + data.latency.p99 +
-    " µs, maximum " + data.latency.max + " µs, on the machine of the replay";
 }
 
 // ---- legend
@@ -101,11 +76,12 @@ function go(index, t) {
 // Shows the last stamp at or before t, as trace --at does: the answer that holds at t.
 function seek(t) { go(indexAt(t), t); }
 
-function change(way) {
-  for (let i = stamp + way; i > 0 && i < count; i += way) {
-    if (verdict[i] !== verdict[i - 1]) return go(i);
-  }
-  go(way > 0 ? count - 1 : 0);
+function toEvent(way) {  // goes to the begin of the next event, and the address follows
+  const t = count ? time[stamp] : 0, ahead = data.events.filter((each) => way * (each - t) > 5e-7);
+  if (!ahead.length) return;
+  const next = way > 0 ? Math.min(...ahead) : Math.max(...ahead);
+  location.hash = "#t=" + next.toFixed(6);
+  seek(next);
 }
 
 function play() {
@@ -137,7 +113,7 @@ document.addEventListener("keydown", (event) => {
     Home: () => go(0), End: () => go(count - 1),
     PageUp: inTime && (() => { panTime(-half); seek(time[stamp] - half); }),
     PageDown: inTime && (() => { panTime(half); seek(time[stamp] + half); }),
-    n: () => change(1), p: () => change(-1), d: () => difference(1), D: () => difference(-1), f: () => setFollow(!follow),
+    n: () => toEvent(1), p: () => toEvent(-1), f: () => setFollow(!follow),
     "+": () => inTime ? zoomTime(1.5) : zoom(1.25), "=": () => inTime ? zoomTime(1.5) : zoom(1.25),
     "-": () => inTime ? zoomTime(1 / 1.5) : zoom(0.8),
     0: () => { if (inTime) show(begin, end); else { setFollow(false); fit(); drawScene(); } },
@@ -150,15 +126,15 @@ document.addEventListener("keydown", (event) => {
 for (const [id, act] of Object.entries({
   back: () => go(stamp - 1), forward: () => go(stamp + 1),
   "time-in": () => zoomTime(1.5), "time-out": () => zoomTime(1 / 1.5), "time-whole": () => show(begin, end),
-  play, next: () => change(1), previous: () => change(-1),
+  play, next: () => toEvent(1), previous: () => toEvent(-1),
   in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { setFollow(false); fit(); drawScene(); },
 })) el(id).addEventListener("click", act);
 el("follow").addEventListener("change", (event) => setFollow(event.target.checked));
 
 listenToScene();
 
-window.addEventListener("resize", () => { draw(); drawLatency(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLatency(); drawLegend(); drawSceneLegend(); });
+window.addEventListener("resize", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLegend(); drawSceneLegend(); });
 fit();
 drawTimeline();
 const asked = () => {  // page.html#t=12.5
@@ -174,8 +150,7 @@ document.addEventListener("click", (event) => {  // also a link that was followe
   el("timeline").scrollIntoView({ block: "nearest" });
   el("timeline").focus({ preventScroll: true });
 });
-if (!asked()) go(0);
-drawLatency();
+if (!asked()) { if (data.opens === null) go(0); else seek(data.opens); }
 drawLegend();
 drawSceneLegend();
 document.documentElement.dataset.ready = "yes";

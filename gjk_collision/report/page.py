@@ -8,8 +8,9 @@ from math import inf
 from typing import Any
 
 from ..verdict import Verdict
-from .outcome import Result, outcome_text
+from .outcome import Outcome, Result, outcome_text, total_text
 from .templates import render
+from .texts import event_time
 
 __all__ = ["overview", "page"]
 
@@ -33,13 +34,22 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "film": film,
         "margin": summary.get("safety_margin", 0.0),
         "frame": summary.get("identity", {}).get("check_frame", ""),
-        "latency": summary["timing"]["latency_us"],
+        "events": [each["from"] for each in summary["events"]["kept"]],
+        "opens": min((t for t in summary["failure_times"] if t is not None), default=None),
+        "from": summary.get("identity", {}).get("judged", (None,))[0],
         "expectations": summary["expectations"],
         "limits": _limits(summary.get("parameters", {})),
         "names": golden.get("names"),
         "golden_margin": _golden_margin(summary.get("parameters", {}), golden.get("parameters")),
     }
-    return render("page.html", summary=summary, data=_embedded(data))
+    result = Result(summary["name"], Outcome.PASSED, [], summary)
+    return render(
+        "page.html",
+        summary=summary,
+        counts=result.counts,
+        event_time=event_time,
+        data=_embedded(data),
+    )
 
 
 def _limits(parameters: dict[str, Any]) -> dict[str, float]:
@@ -71,7 +81,9 @@ def _golden_margin(parameters: dict[str, Any], differing: list[Any] | None) -> f
 def overview(results: Sequence[Result]) -> str:
     """Return the page with links to the pages of many replays, the worst first."""
     ranked = sorted(results, key=_trouble)
-    return render("overview.html", results=ranked, outcome_text=outcome_text)
+    return render(
+        "overview.html", results=ranked, outcome_text=outcome_text, total=total_text(results)
+    )
 
 
 def _trouble(result: Result) -> tuple[float | str, ...]:

@@ -8,23 +8,33 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 """
 
 import json
+from array import array
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TextIO
 
+import numpy as np
+
 from ..errors import InputError
 from ..replay.bag import Bag, BagError
 from ..replay.case import Case, CaseError
+from ..replay.data_change import first_change
 from ..replay.drive import Drive
+from ..replay.events import Events
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
+from ..replay.live_parameters import parameter_notes
+from ..replay.moment import is_inside
+from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
 from ..replay.topics import Topics, choose
 from ..server.config import Config
-from .counts import Counts, Latencies
+from .counts import Counts
 from .exports import Exports
 from .film import Film
 from .outcome import Outcome, Result, outcome_text
@@ -112,7 +122,8 @@ class _Job:
         self._expectations = Expectations(case.expect, case.faults, options.span)
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
-        self._counts, self._latencies = Counts(), Latencies()
+        self._counts, self._latencies = Counts(), array("q")
+        self._events = Events()
         self._outcome, self._failures = Outcome.PASSED, list[str]()
         self._times = list[float | None]()  # of the failures
         self._notes = list[str]()
@@ -134,6 +145,7 @@ class _Job:
                         self._golden_path,
                         case.tolerance,
                         lambda time: (time - bag.begin) * 1e-9 in self._span,
+                        self._events,
                     )
                 topics = choose(bag, case.config, case.topics)
                 for fault in case.faults:
@@ -182,10 +194,11 @@ class _Job:
             **self._about,
             **self._counts.to_dict(),
             "expectations": [check.to_dict() for check in checks],
+            "events": self._events.to_dict(),
             "golden": self._golden_summary(),
             "timing": {
                 "replay_seconds": round(seconds, 3),
-                "latency_us": self._latencies.to_dict(),
+                "latency_us": _latencies(self._latencies),
                 "golden_latency_us": _beside(self._golden_path, "timing", "latency_us"),
             },
         }
@@ -204,7 +217,22 @@ class _Job:
             **self._golden.to_dict(),
             "names": list(self._options.names),
             "parameters": differing,
+            "why": why(
+                _beside(self._golden_path, "origin"),
+                self._about.get("origin"),
+                differing,
+                self._explained,
+            ),
         }
+
+    def _explained(self, golden: Path, topic: str, begin: float) -> str:
+        """Return how a topic differs from that of the golden bag, from a time on [s]."""
+        case = self._case
+        with suppress(Exception), Bag(golden) as old, Bag(case.bag) as new:
+            topics = choose(new, case.config, case.topics)
+            time = min(old.begin, new.begin) + round(begin * 1e9)
+            return first_change(old, new, topic, time, topics, case.config)
+        return ""  # the golden bag was deleted or moved
 
     def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""
@@ -234,7 +262,13 @@ class _Job:
             "safety_margin": config.safety_margin,
             "parameters": _parameters(config),
         }
-        self._notes = [
+        named = self._case.topics.get("server", "")
+        with suppress(BagError):  # of an incomplete recording, the part before the break is read
+            self._notes += parameter_notes(bag, self._about["parameters"], named)
+        self._notes += bag.notes()
+        if unused := topics.unused(bag):
+            self._notes.append(f"topics with obstacles that no source uses: {unused}")
+        self._notes += [
             f"{name} ({', '.join(sorted(bag.topics[name]))}): {bag.counts[name]} service "
             "events are not read: replay cannot answer requests of this service again"
             for name in topics.unread_events
@@ -262,9 +296,10 @@ class _Job:
         progress: Progress,
     ) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
+        self._events.explain = lambda row: ("inside the vehicle" if is_inside(drive, row) else "")
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
-        reported = 0
+        reported, is_read = 0, False
         try:
             for row in drive.rows():
                 t = (row.time - bag.begin) * 1e-9
@@ -280,8 +315,12 @@ class _Job:
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)
+            else:
+                is_read = True
             progress(total, total)
         finally:
+            end = inf if is_read else (drive.steady() - bag.begin) * 1e-9
+            self._about["origin"] = origin(bag, drive.recording, self._case.faults, end)
             self._about["messages"] = drive.processed
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
@@ -292,8 +331,10 @@ class _Job:
     def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> None:
         self._counts.add(t, row)
         change = None if self._golden is None else self._golden.add(t, row)
+        if change is None:
+            self._events.add(t, row)
         if row.is_state:
-            self._latencies.add(drive.latency)
+            self._latencies.append(drive.latency)
             self._expectations.add(t, row)
             if self._options.page:
                 self.timeline.add(t, row, drive.reports(), change)
@@ -347,6 +388,14 @@ def golden_of(case: Case, golden: Path | None) -> Path | None:
     if golden is None or golden.is_file():
         return golden
     return golden / case.name / RESULTS
+
+
+def _latencies(nanoseconds: "array[int]") -> dict[str, float]:
+    """Return the median, the 99th percentile and the maximum [us]; empty: there is no answer."""
+    if not nanoseconds:
+        return {}
+    values = np.percentile(nanoseconds, [50, 99, 100]) * 1e-3
+    return dict(zip(("p50", "p99", "max"), values.round(1).tolist(), strict=True))
 
 
 def _parameters(config: Config) -> dict[str, Any]:

@@ -236,9 +236,10 @@ function extent(frame) {
 
 function fit() {
   if (!frames.length) return;
-  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect();
-  view.x = (box[0] + box[2]) / 2; view.y = (box[1] + box[3]) / 2;
-  view.scale = Math.max(0.5, 0.92 * Math.min(size.width / (box[2] - box[0]), size.height / (box[3] - box[1])));
+  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect(), ego = frames[cursor].ego;
+  [view.x, view.y] = follow && ego ? ego : [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
+  const wide = Math.max(view.x - box[0], box[2] - view.x), tall = Math.max(view.y - box[1], box[3] - view.y);
+  view.scale = Math.max(0.5, 0.46 * Math.min(size.width / wide, size.height / tall));
 }
 
 function drawVehicle(g, w, h, frame) {
@@ -262,13 +263,16 @@ function drawVehicle(g, w, h, frame) {
   g.moveTo(...screen(x, y)); g.lineTo(...screen(x + length * Math.cos(yaw), y + length * Math.sin(yaw))); g.stroke();
 }
 
-function drawObstacles(g, w, h, frame, obstacles) {
-  const verdict = colour(verdicts[frame.v]);
+function drawBodies(g, obstacles) {
   for (const each of obstacles) {
     const isPointed = pointed && pointed.id === each.id && pointed.source === each.source;
-    const edge = isPointed ? colour("focus") : each.isNearest ? verdict : colour("edge");
+    const edge = isPointed ? colour("focus") : colour(each.isNearest ? "ink" : "edge");
     shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), edge);
   }
+}
+
+function drawObstacles(g, w, h, obstacles, frame) {
+  drawBodies(g, obstacles);
   const grown = (more, chosen, name) => around(g, w, h, obstacles.filter(chosen).map((each) =>
     [placed(each.outline, each.x, each.y, each.yaw), (each.outline.r + more(each)) * view.scale]), name);
   grown((each) => each.from.inflation, (each) => each.from.inflation > 0, "inflation");
@@ -350,8 +354,14 @@ function drawScene() {
   const frame = frames[cursor], obstacles = obstaclesOf(frame);
   if (follow && frame.ego) { view.x = frame.ego[0]; view.y = frame.ego[1]; }
   const lines = grid(g, w, h);
-  drawObstacles(g, w, h, frame, obstacles);
+  drawObstacles(g, w, h, obstacles, frame);
   drawVehicle(g, w, h, frame);
+  const size = Math.max(0, ...frame.f.map((k) => reach(film.outlines[k])));
+  for (const each of obstacles.filter((each) => each.isNearest)) {  // above the vehicle, which is seen through a large one
+    g.globalAlpha = reach(each.outline) < size / 2 ? 1 : 0.6;
+    drawBodies(g, [each]);
+  }
+  g.globalAlpha = 1;
   drawGolden(g, w, h, frame, obstacles);
   g.textAlign = "center"; g.textBaseline = "middle";
   labels = [];

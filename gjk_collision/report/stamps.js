@@ -22,13 +22,14 @@ const verdict = repeated(timeline.verdict), status = repeated(timeline.status);
 const isBad = (code) => statusName[code] !== "SUCCESS" && code !== 0;  // 0: nothing was reported
 const sources = timeline.sources.map((each) => ({
   name: each.name, limit: data.limits[each.name], age: sums(each.age, COARSE), status: repeated(each.status),
+  isFlat: !repeated(each.status).some(isBad) && !sums(each.age, COARSE).some((age) => age >= 1e-3),
 })).filter((each) => each.age.some((age) => !Number.isNaN(age)) || each.status.some(isBad));
 const golden = timeline.golden && {
   labels: timeline.golden.labels, other: timeline.golden.other, change: repeated(timeline.golden.change),
   verdict: repeated(timeline.golden.verdict), status: repeated(timeline.golden.status),
   distance: sums(timeline.golden.distance, FINE),
 };
-const begin = count ? Math.min(time[0], 0) : 0;
+const begin = data.from ?? (count ? Math.min(time[0], 0) : 0);
 const end = Math.max(film.end, begin + 1e-3);
 
 function indexAt(t) {  // the last stamp at or before t, as trace --at finds it; the first one if there is none

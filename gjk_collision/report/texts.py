@@ -6,9 +6,22 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Any
 
-from .outcome import NOT_JUDGED, Outcome, Result, outcome_text
+from .outcome import NOT_JUDGED, Outcome, Result, outcome_text, total_text
 
-__all__ = ["junit", "markdown"]
+__all__ = ["event_text", "event_time", "junit", "markdown"]
+
+
+def event_text(event: dict[str, Any]) -> str:
+    """Return an event on one line."""
+    why = f": {event['why']}" if event["why"] else ""
+    return f"{event_time(event)}: {event['what']}{why}"
+
+
+def event_time(event: dict[str, Any]) -> str:
+    """Return the time of an event, and its number of stamps."""
+    if event["stamps"] == 1:
+        return f"{event['from']:.3f} s"
+    return f"{event['from']:.3f} to {event['to']:.3f} s, {event['stamps']} stamps"
 
 
 def markdown(results: Sequence[Result]) -> str:
@@ -19,10 +32,17 @@ def markdown(results: Sequence[Result]) -> str:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [_line(result) for result in results]
+    if len(results) > 1:
+        lines += ["", f"Total: {total_text(results)}."]
     for result in results:
         if result.failures:
             lines += ["", f"**{result.name}** {outcome_text([result])}:", ""]
             lines += [f"- {failure}" for failure in result.failures]
+        if events := result.summary.get("events", {}).get("kept"):
+            lines += ["", f"**{result.name}** events:", ""]
+            lines += [f"- {event_text(each)}" for each in events]
+        if causes := (result.summary.get("golden") or {}).get("why"):
+            lines += ["", f"**{result.name}** why:", "", *(f"- {cause}" for cause in causes)]
         if notes := result.summary.get("notes"):
             lines += ["", f"**{result.name}** notes:", "", *(f"- {note}" for note in notes)]
     return "\n".join(lines) + "\n"
@@ -55,8 +75,9 @@ def junit(results: Sequence[Result]) -> str:
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
         if outcome_text([result]) == NOT_JUDGED:
             ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
-        if notes := result.summary.get("notes"):
-            ET.SubElement(suite[0], "system-out").text = _printable("\n".join(notes))
+        causes = (result.summary.get("golden") or {}).get("why", [])
+        if more := [*(f"why: {cause}" for cause in causes), *result.summary.get("notes", [])]:
+            ET.SubElement(suite[0], "system-out").text = _printable("\n".join(more))
         for check in checks:
             complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
             untested = "" if complete else "not tested: the replay is not complete"

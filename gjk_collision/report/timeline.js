@@ -193,6 +193,7 @@ for (const code of changeCodes) {
 lay(150, distanceLane, { caption: "distance [m]" + (deepest < 0 ? ", below 0 penetration" : "") +
   (data.margin > 0 ? ", safety margin " + data.margin + " m (dashed)" : "") });
 for (const source of sources) {
+  if (source.isFlat) continue;
   const limit = source.limit ? ", limit " + source.limit + " s (dashed)" : "";
   lay(34, (g, w, y, height) => sourceLane(g, w, y, height, source), { caption: "age of " + source.name + limit });
 }

@@ -94,7 +94,7 @@ def summary_of(name: str) -> dict[str, Any]:
     """The summary of a replay that compares its answers with nothing."""
     return {
         "name": name, "outcome": "passed", "failures": [], "failure_times": [], "notes": [],
-        "expectations": [], "golden": None, "timing": {"latency_us": {"bins": []}},
+        "expectations": [], "golden": None, "events": {"count": 0, "kept": []},
     }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from gjk_collision.replay.golden import GoldenError, read_rows
 from gjk_collision.replay.moment import moment
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.scene_file import write_bag
+from gjk_collision.replay.span import Span
 from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result
@@ -404,9 +405,11 @@ def test_golden_tells_another_nearest_obstacle(
     assert result.outcome is Outcome.PASSED
     found = result.summary["golden"]["nearest_obstacles"]
     row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
-    old = f"{row['nearest_id']} of '{row['nearest_source']}'"
-    text = f"0.450 s: {old} -> 1 of 'obstacles'"
-    assert found == {"count": 1, "first": [text], "times": [0.45]}
+    old = f"{row['nearest_id']} of {row['nearest_source']}"
+    assert found == {"count": 1, "first": 0.45}
+    [event] = result.summary["events"]["kept"]
+    assert event["what"] == "FREE, another nearest obstacle"
+    assert event["why"].startswith(f"{old} at 17.300 m -> 1 of obstacles at 17.300 m")
 
 
 def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
@@ -431,6 +434,81 @@ def test_golden_tolerance_and_strangers(
         golden.write_text(text)
         assert against().outcome is Outcome.REFUSED
     assert against(golden=tmp_path / "no").outcome is Outcome.REFUSED
+
+
+def test_comparison_says_why(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line for each cause: parameters, faults, recording, code; in all reports."""
+    out, old = tmp_path / "out", tmp_path / "old"
+    shift = {"fault": "restamp", "topic": "/tf", "from": 1.0, "to": 2.0, "by": 0.0}
+    changed = {"parameters": {"safety_margin": 0.9}, "faults": [shift | {"status": "SUCCESS"}]}
+    for given, folder in (({}, old), (changed, out)):
+        (tmp_path / "x.yaml").write_text(json.dumps({"bag": str(bags / "approach"), **given}))
+        words = ["replay", str(tmp_path / "x.yaml"), "--out", str(folder)]
+        main([*words, *(["--golden", str(old)] if folder is out else [])])
+        summary = json.loads((old / "x" / "summary.json").read_text())
+        summary["origin"]["version"] = "0.9.0"
+        (old / "x" / "summary.json").write_text(json.dumps(summary))
+    own = json.loads((out / "x" / "summary.json").read_text())
+    now = own["origin"]["version"]
+    causes = [
+        "parameters: safety_margin 0.0 -> 0.9",
+        "faults: [] -> [restamp /tf from 1 to 2 s by 0.0]",
+        f"code: 0.9.0 -> {now}",
+    ]
+    assert own["golden"]["why"] == causes
+    told = capsys.readouterr().out
+    [junit] = ET.parse(out / "x" / "junit.xml").iter("system-out")
+    for cause in causes:
+        assert f"why: {cause}" in told
+        assert f"why: {cause}" in (junit.text or "").splitlines()
+        assert f"- {cause}" in (out / "x" / "summary.md").read_text()
+        assert (
+            f"<li>why: {cause.replace('>', '&gt;')}</li>" in (out / "x" / "index.html").read_text()
+        )
+
+
+@pytest.mark.parametrize(
+    ("edit", "last", "causes"),
+    [
+        (None, 3.0, []),
+        (
+            ("shift", 1.3),
+            3.0,
+            ["from 1.3 s on: the message of 1.300 s: obstacle 1 moved by up to 1 m"],
+        ),
+        (
+            ("drop", 1.55),
+            3.0,
+            ["from 1.5 s on (61 -> 60 messages): the message of 1.550 s is missing"],
+        ),
+        (("drop", 1.55), 1.2, []),
+    ],
+)
+def test_recording_differs_from_a_time_on(
+    edit: tuple[str, float] | None, last: float, causes: list[str], tmp_path: Path
+) -> None:
+    """One obstacle message is changed or missing; only the part that both have read counts."""
+    kind, time = edit or ("", -1.0)
+
+    def edited_step(road: Road, t: float) -> None:
+        if t != time or kind == "shift":
+            road.obstacles(t, [thing(CAR, 20.0 + (t == time), 0.0)])
+
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    replay(drive(tmp_path / "old" / "bag", seconds=3.0), tmp_path / "golden")
+    case = Case("drive", drive(tmp_path / "new" / "bag", edited_step, 3.0))
+    options = Options(tmp_path / "golden", page=False, span=Span(0.0, last))
+    found = run(case, tmp_path, options).summary["golden"]["why"]
+    assert found == [f"recording: /obstacles differs {each}" for each in causes]
+
+
+def test_golden_result_without_its_origin(against: Callable[..., Result], golden: Path) -> None:
+    (golden.parent / "summary.json").unlink()
+    [cause] = against().summary["golden"]["why"]
+    assert "not known" in cause
 
 
 # ---- recorded requests
@@ -728,7 +806,9 @@ def test_replay_without_expectations_is_not_judged(
     )
     out = ["--out", str(tmp_path / "out"), "--no-page"]
     assert main(["replay", str(tmp_path / "deaf.yaml"), *out]) == 0
-    assert "not judged  deaf: 81 stamps: 81 UNKNOWN" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "not judged  deaf: 81 stamps: 81 UNKNOWN\n" in told
+    assert "nothing was judged: no expectation" in told
     summary = json.loads((tmp_path / "out" / "deaf" / "summary.json").read_text())
     assert summary["outcome"] == "not judged"
     suites = ET.parse(tmp_path / "out" / "deaf" / "junit.xml").getroot()
@@ -736,7 +816,11 @@ def test_replay_without_expectations_is_not_judged(
     assert skipped is not None
     assert skipped.get("message") == "not judged: 81 stamps: 81 UNKNOWN"
     assert main(["replay", str(SCENARIOS / "scenarios.yaml"), "--bags", str(bags), *out]) == 0
-    assert "passed      approach\n" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "passed      approach: 81 stamps: 64 FREE, 14 COLLISION, 3 MARGIN; closest " in told
+    assert re.search(
+        r"^total       (\d+) replays: \1 passed; \d+ stamps: \d+ ", told, re.MULTILINE
+    )
 
 
 # Rounded as a number of JavaScript.
@@ -781,9 +865,36 @@ def test_the_only_source_may_be_optional(tmp_path: Path) -> None:
     assert found.obstacle.bounds[0] == 30.0
 
 
-def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
+def test_names_must_differ(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second case would overwrite the reports of the first one."""
     twice = [str(bags / "approach"), str(bags / "approach")]
     assert main(["replay", *twice, "--out", str(tmp_path)]) == 2
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("---\n".join([f"name: a\nbag: {bags / 'approach'}\n"] * 2))
+    assert main(["replay", str(scenario), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("give each its own 'name' in a scenario") == 2
+
+
+def test_missing_golden_or_scenario_says_how_to_make_one(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = ["--golden", str(tmp_path / "none")]
+    out = ["--out", str(tmp_path / "out"), "--no-page"]
+    assert main(["replay", str(bags / "approach"), *golden, *out]) == 2
+    assert "replay BAG --out FOLDER, then --golden FOLDER" in capsys.readouterr().out
+    assert main(["replay", str(tmp_path / "none.yaml"), *out]) == 2
+    assert "does not exist. A scenario is a text such as {bag: " in capsys.readouterr().err
+
+
+def test_expectations_are_told_as_they_are_written() -> None:
+    """What is not known of a wrong answer is not told: no nearest -1 at nan m."""
+    given = {"windows": [{"from": 0, "to": 2, "never": ["COLLISION", "UNKNOWN"]}]}
+    expectations = Expectations(parse(given))
+    expectations.add(1.0, state(1.0, Verdict.UNKNOWN, Status.NO_FOOTPRINT, message="no message"))
+    [found] = expectations.results()
+    text = "0 to 2 s: never COLLISION or UNKNOWN"
+    wrong = "wrong at 1 of 1 stamps, first at 1.000 s: UNKNOWN/NO_FOOTPRINT: no message"
+    assert (found.text, found.failure) == (text, f"{text}: {wrong}")
 
 
 def test_info(bags: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -231,6 +231,21 @@ def test_a_label_does_not_hide_a_small_obstacle(tmp_path: Path) -> None:
 
 
 @needs_browser
+def test_the_nearest_obstacle_is_drawn_above_the_vehicle(tmp_path: Path) -> None:
+    """Inside the vehicle, it would not be seen below the colour of the verdict."""
+    inside = cars(0.0, [Pose(1.0, 0.0, 0.0)], radius=np.zeros(1))
+    small = replace(inside, xy=0.1 * inside.xy)
+    script = """
+      const at = screen(...middle(obstaclesOf(frames[cursor])[0])), canvas = el("scene");
+      const ratio = canvas.width / (2 * half[0]), g = canvas.getContext("2d");
+      const [u, v] = [at[0] - 0.15 * view.scale, at[1] - 0.05 * view.scale];  // beside the segment
+      const rgb = (name) => colour(name).match(/\\w\\w/g).map((each) => parseInt(each, 16));
+      return [[...g.getImageData(u * ratio, v * ratio, 1, 1).data].slice(0, 3), rgb("body")];"""
+    pixel, body = told(page_of_a_stamp(tmp_path, small), script, tmp_path)
+    assert pixel == body
+
+
+@needs_browser
 def test_an_obstacle_tells_its_source_and_frame(drive: Path, tmp_path: Path) -> None:
     script = """
       const box = el("scene").getBoundingClientRect();
@@ -286,4 +301,3 @@ def test_legend_axes_and_units(drive: Path, tmp_path: Path) -> None:
     assert any(re.fullmatch(r"[\d.]+ m", text) for text in texts), "scale bar"
     assert legend.startswith("safety margin, 0.50 m") and "predicted path" in legend
     assert "x 664750" in facts and "yaw 0.0000 rad in odom" in facts
-    assert "(unit vector in odom)" in facts

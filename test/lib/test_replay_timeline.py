@@ -150,7 +150,7 @@ def test_golden_labels_each_answer(tmp_path: Path) -> None:
     assert [each.label for each in found] == ["FREE to COLLISION", "distance"]
     assert found[1].old == rows[3]
     assert golden.missing == [-1.0, 1.0, 3.0], "in s after the begin of the bag"
-    assert golden.to_dict()["verdicts"]["FREE to COLLISION"]["times"] == [0.0]
+    assert golden.to_dict()["verdicts"]["FREE to COLLISION"] == {"count": 1, "first": 0.0}
 
 
 # ---- the page
@@ -204,7 +204,7 @@ def test_time_is_zoomed_by_wheel_and_moved_by_drag(pages: Path, tmp_path: Path) 
     assert float(before[2]) - float(before[1]) == pytest.approx(8.0 * np.exp(-1.2), rel=0.05)
     assert begin == pytest.approx(float(before[1]) + 0.5, abs=0.02)
     assert end - begin == pytest.approx(float(before[2]) - float(before[1]), abs=0.01)
-    assert 'data-time="0"' in dom, "the cursor stays where it was"
+    assert 'data-time="4.7"' in dom, "the cursor stays where it was, at the first failure"
 
 
 @needs_browser
@@ -262,24 +262,29 @@ def test_both_answers_at_the_cursor(pages: Path) -> None:
 
 
 @needs_browser
-def test_differences_by_keyboard(pages: Path, tmp_path: Path) -> None:
-    """Each press leads to the next run of changes of one kind."""
-    rows = json.loads((pages / "street" / "summary.json").read_text())["golden"]
-    first = rows["verdicts"]["FREE to MARGIN"]["times"][0]
-    dom = acted(pages / "street" / "index.html", tmp_path, pressed("d"))
-    assert f'data-time="{first:g}"' in dom
-    back = acted(pages / "street" / "index.html", tmp_path, pressed("End", "D"))
-    assert "FREE to MARGIN" in values(back)
-    assert f'data-time="{first:g}"' not in back
+def test_events_by_keyboard(pages: Path, tmp_path: Path) -> None:
+    """Each press leads to the next event, and the address follows."""
+    events = json.loads((pages / "street" / "summary.json").read_text())["events"]["kept"]
+    begins = sorted({each["from"] for each in events if each["from"] > 0.0})
+    tell = "document.documentElement.dataset.hash = location.hash;"
+    keys = pressed("Home", "n", "n")
+    dom = acted(pages / "street" / "index.html", tmp_path, keys, tell)
+    assert f'data-time="{begins[1]:g}"' in dom
+    assert f'data-hash="#t={begins[1]:.6f}"' in dom
+    dom = acted(pages / "street" / "index.html", tmp_path, pressed("End", "p"))
+    assert f'data-time="{begins[-1]:g}"' in dom
 
 
 def test_parameters_that_differ_are_at_the_top(pages: Path) -> None:
     text = (pages / "street" / "index.html").read_text(encoding="utf-8")
-    table = re.search(r"<thead><tr><th>parameter</th>(.*?)</table>", text, re.DOTALL)
-    assert table and text.index(table[0]) < text.index('id="timeline"')
-    assert re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", table[1]) == [
-        "0.1.yaml", "0.9.yaml", "safety_margin", "0.1", "0.9"
-    ]  # fmt: skip
+    why = "<li>why: parameters: safety_margin 0.1 -&gt; 0.9</li>"
+    assert text.index(why) < text.index('id="timeline"')
+
+
+@needs_browser
+def test_page_opens_at_the_first_failure(pages: Path) -> None:
+    failed = json.loads((pages / "faulty" / "summary.json").read_text())["failure_times"]
+    assert f'data-time="{min(failed):g}"' in browse(pages / "faulty" / "index.html")
 
 
 @needs_browser
@@ -376,8 +381,7 @@ def test_page_of_half_an_hour(tmp_path: Path) -> None:
     assert data["size"] == 1
     summary: dict[str, Any] = summary_of("long") | {
         "golden": {
-            "names": ["a", "b"], "parameters": None, "compared": 36_000, "verdicts": {},
-            **{kind: {"count": 0, "first": [], "times": []} for kind in Golden.KINDS},
+            "names": ["a", "b"], "parameters": None, "why": [],
         },
     }  # fmt: skip
     text = page(summary, data, filmed(verdicts))

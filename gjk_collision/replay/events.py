@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What happened in a replay: successive stamps with one answer, or with one change of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from ..verdict import WORST_FIRST, Status, Verdict
+from .rows import Row
+
+__all__ = ["KEPT", "MISSING", "NEAR", "NEW", "Events"]
+
+# m. An answer FREE at a smaller distance is an event too.
+NEAR = 0.1
+
+# A smaller change of a distance is not told [m].
+LEAST = 1e-6
+
+# Number of events that are kept at least, the most severe ones.
+KEPT = 500
+
+COMPARED, MISSING, NEW = "compared", "missing stamp", "new stamp"
+
+
+@dataclass(slots=True)
+class _Run:
+    """Successive stamps with one answer, or with one change.
+
+    Attributes
+    ----------
+    key : tuple
+        What the stamps have in common.
+    label : str
+        The change, as in `golden.LABELS`; empty: there is no golden result.
+    severity : int
+        0: the most severe.
+    at : float
+        Time of the stamp that is described [s].
+    old, new : Row or None
+        The golden answer and this one at `at`.
+    worst : float
+        How bad this stamp is, to compare it with others: the penetration or the change [m].
+    begin, end : float
+        Times of the first and of the last stamp [s].
+    count : int
+        Number of stamps.
+    more : str
+        What else is known about the first stamp.
+    """
+
+    key: tuple[Any, ...]
+    label: str
+    severity: int
+    at: float
+    old: Row | None
+    new: Row | None
+    worst: float
+    begin: float = field(init=False)
+    end: float = field(init=False)
+    count: int = 1
+    more: str = ""
+
+    def __post_init__(self) -> None:
+        self.begin = self.end = self.at
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The most severe event first, and of those the longest."""
+        return self.severity, -self.count
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as plain data, with the texts for people."""
+        return {
+            "from": round(self.begin, 6),
+            "to": round(self.end, 6),
+            "stamps": self.count,
+            "what": self._what(),
+            "why": ", ".join(filter(None, (self._why(), self.more))),
+        }
+
+    def _what(self) -> str:
+        old, new = self.old, self.new
+        if old is None or new is None:
+            row = new or old
+            assert row is not None
+            if self.label:
+                return f"{self.label}, {_answer(row)}"
+            return _answer(row) + (", near miss" if row.verdict is Verdict.FREE else "")
+        before, after = _answer(old), _answer(new)
+        change = f"{before} -> {after}" if before != after else f"{after}, another {self.label}"
+        return change if new.is_state else f"{new.cause}: {change}"
+
+    def _why(self) -> str:
+        new = self.new
+        if new is None:
+            return ""
+        if new.status is not Status.SUCCESS:
+            return new.message
+        before = "" if self.old is None else _nearest(self.old)
+        after = _nearest(new)
+        parts = [f"{before} -> {after}" if before and before != after else after]
+        if self.old is not None and isfinite(self.worst) and self.worst >= LEAST:
+            parts.append(f"largest change {self.worst:.3g} m")
+        if self.at > self.begin:
+            parts.append(f"worst at {self.at:.3f} s")
+        return ", ".join(filter(None, parts))
+
+
+class Events:
+    """The events of a replay. An answer FREE at a distance of at least `NEAR` is no event.
+
+    Parameters
+    ----------
+    explain : callable
+        Returns what else is known about an answer COLLISION that begins an event.
+    """
+
+    def __init__(self, explain: Callable[[Row], str] = lambda row: "") -> None:
+        self.explain = explain
+        self._open: dict[tuple[str, str], _Run] = {}
+        self._ended: list[_Run] = []
+        self._count = 0
+
+    def add(self, t: float, row: Row) -> None:
+        """Add the answer `row` at the time `t` [s], which is compared with nothing."""
+        if not row.is_state:
+            return
+        if row.verdict is Verdict.FREE and not row.distance < NEAR:
+            self._end(("", COMPARED))
+            return
+        key = row.verdict, row.status, row.bad_sources
+        severity = WORST_FIRST.index(row.verdict)
+        self._extend(("", COMPARED), _Run(key, "", severity, t, None, row, -row.distance))
+
+    def add_change(
+        self, t: float, old: Row | None, new: Row | None, label: str, severity: int
+    ) -> None:
+        """Add a change of an answer.
+
+        Parameters
+        ----------
+        t : float
+            Time of the stamp [s].
+        old, new : Row or None
+            The golden answer and this one; None: there is none.
+        label : str
+            The change, as in `golden.LABELS`; empty: nothing has changed.
+        severity : int
+            0: the most severe.
+        """
+        row = new or old
+        assert row is not None
+        place = "" if row.is_state else row.cause
+        kind = MISSING if new is None else NEW if old is None else COMPARED
+        if kind != MISSING:  # a stamp of this result ends the others
+            for other in (COMPARED, MISSING, NEW) if kind == COMPARED else (COMPARED,):
+                if other != kind or not label:
+                    self._end((place, other))
+        if label:
+            both = [each for each in (old, new) if each is not None]
+            key = (label, *((each.verdict, each.status) for each in both))
+            delta = abs(both[0].distance - both[-1].distance)
+            self._extend((place, kind), _Run(key, label, severity, t, old, new, delta))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number of events, and those that are kept, in the order of time."""
+        for lane in list(self._open):
+            self._end(lane)
+        kept = [
+            {**run.to_dict(), "rank": rank}
+            for rank, run in enumerate(sorted(self._ended, key=lambda each: each.rank))
+        ]
+        return {"count": self._count, "kept": sorted(kept, key=lambda each: each["from"])}
+
+    def _extend(self, lane: tuple[str, str], one: _Run) -> None:
+        run = self._open.get(lane)
+        if run is None or run.key != one.key:
+            self._end(lane)
+            if one.new is not None and one.new.verdict is Verdict.COLLISION:
+                one.more = self.explain(one.new)
+            self._open[lane] = one
+            return
+        run.end, run.count = one.at, run.count + 1
+        if one.worst > run.worst:
+            run.at, run.old, run.new, run.worst = one.at, one.old, one.new, one.worst
+
+    def _end(self, lane: tuple[str, str]) -> None:
+        run = self._open.pop(lane, None)
+        if run is None:
+            return
+        self._count += 1
+        self._ended.append(run)
+        if len(self._ended) >= 2 * KEPT:
+            self._ended = sorted(self._ended, key=lambda each: each.rank)[:KEPT]
+
+
+def _answer(row: Row) -> str:
+    is_success = row.status is Status.SUCCESS
+    return row.verdict.name + ("" if is_success else f" ({row.status.name})")
+
+
+def _nearest(row: Row) -> str:
+    if row.nearest_id == -1 or not isfinite(row.distance):
+        return ""
+    return f"{row.nearest_id} of {row.nearest_source} at {row.distance:.3f} m"

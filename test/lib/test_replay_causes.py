@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A replay names what happened and why: eight events of a drive, and eleven regressions.
+
+The terminal and the page must have the same words.
+"""
+
+import json
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
+
+from gjk_collision.__main__ import main
+from gjk_collision.replay.live_parameters import PARAMETER_EVENT
+from gjk_collision.replay.write import BagWriter, Storage
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+
+WIDE = [(x, 1.5 * y) for x, y in EGO]
+PARAMETERS = {"check_frame": "odom", "safety_margin": 0.3, "obstacles": {"timeout": 0.5}}
+
+
+def write_drive(
+    path: Path,
+    outline: list[tuple[float, float]] = EGO,
+    shift: float = 0.0,
+    dropped: float = -1.0,
+    late: float = 0.0,
+    radius: float = 0.25,
+    more: bool = False,
+) -> None:
+    """The vehicle passes a pole, 0.35 m beside it, and a car, 0.8 m beside it.
+
+    No obstacles are sent from 1 to 1.3 s. `shift` moves the car from 3 s on towards the vehicle.
+    `dropped`: time of a missing message. `late`: delay of the transforms from 3 to 3.3 s.
+    `more`: there is a third obstacle.
+    """
+    with BagWriter(path) as writer:
+        road = Road(writer, outline)
+        for t in steps(4.0):
+            delay = late if 3.0 <= t < 3.3 else 0.0
+            writer.transform(at(t), Pose(2.0 * t, 0.0, 0.0), log=at(t + delay))
+            writer.footprint(at(t), outline)
+            things = [
+                thing(CAR, 8.0, 2.8 - shift * (t >= 3.0)),
+                thing(POINT, 4.0, 1.6, 0.0, radius),
+            ]
+            if not 1.0 < t < 1.3 and t != dropped:
+                road.obstacles(t, things + more * [thing(CAR, 8.0, -2.2)])
+
+
+def replayed(
+    bag: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str, **parameters: Any
+) -> tuple[int, str, str]:
+    """Replay a bag; return the exit code, the output, and the text of the page."""
+    (bag.parent / "params.yaml").write_text(
+        json.dumps({"/**": {"ros__parameters": PARAMETERS | parameters}})
+    )
+    options = ["--params", str(bag.parent / "params.yaml"), "--out", str(out), *more]
+    code = main(["replay", str(bag), *options])
+    output, page = capsys.readouterr(), out / bag.name / "index.html"
+    return code, output.out + output.err, unescape(page.read_text()) if page.exists() else ""
+
+
+MOVED = "obstacle 1 moved by up to 0.05 m"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "edit", "cause", "event"),
+    [
+        ({"safety_margin": 0.9}, {}, "parameters: safety_margin 0.3 -> 0.9", "FREE -> MARGIN"),
+        ({"footprint": [x for point in WIDE for x in point]}, {}, "parameters: footprint [] -> [",
+         "FREE -> MARGIN: 2 of obstacles at"),
+        ({}, {"outline": WIDE}, "recording: /footprint differs from 0.0 s on: the message of "
+         "0.000 s: footprint moved by up to 0.5 m", "FREE -> MARGIN"),
+        ({}, {"shift": 0.05}, f"/obstacles differs from 3.0 s on: the message of 3.000 s: {MOVED}",
+         "FREE, another distance: 1 of obstacles at 0.800 m -> 1 of obstacles at 0.750 m"),
+        ({"obstacles": {"timeout": 0.15}}, {}, "parameters: obstacles.timeout 0.5 -> 0.15",
+         "FREE -> UNKNOWN (STALE_OBSTACLES): obstacles: "),
+        ({}, {"dropped": 2.5}, "/obstacles differs from 2.5 s on (76 -> 75 messages): the message "
+         "of 2.500 s is missing", "2.500 s: missing stamp"),
+        ({}, {"late": 0.3}, "/tf differs from 3.0 s on: the message of 3.000 s is recorded 0.300 "
+         "s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION)"),
+        ({"obstacles": {"timeout": 0.5, "inflation": 0.6}}, {},
+         "parameters: obstacles.inflation 0.0 -> 0.6", "FREE -> COLLISION"),
+        ({}, {"more": True}, "recording other, not drive: /obstacles differs from 0.0 s on: the "
+         "message of 0.000 s: 2 -> 3 elements, with obstacle 3", "FREE -> MARGIN"),
+        ({}, {"radius": 0.31}, "obstacle 2 radius 0.25 -> 0.31 m", "FREE -> MARGIN: 2 of "),
+    ],
+    ids=["margin", "footprint by parameter", "footprint in the bag", "obstacle moved", "timeout",
+         "one message missing", "transform delayed", "inflation", "other bag", "radius"],
+)  # fmt: skip
+def test_regression_is_named(
+    parameters: dict[str, Any], edit: dict[str, Any], cause: str, event: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+    write_drive(tmp_path / "old" / "drive")
+    new = tmp_path / "new" / ("other" if "more" in edit else "drive")
+    write_drive(new, **edit)
+    assert replayed(tmp_path / "old" / "drive", tmp_path, capsys, "--no-page")[0] == 0
+    golden = ("--golden", str(tmp_path / "drive" / "results.jsonl"))
+    code, output, page = replayed(new, tmp_path / "out", capsys, *golden, **parameters)
+    assert code == 1
+    [why, *_] = [line for line in output.splitlines() if "why: " in line]
+    assert cause in why
+    assert cause in page
+    assert any(event in line for line in output.splitlines())
+    what, _, reason = event.rpartition("s: ") if event[0].isdigit() else event.partition(": ")
+    assert what in page and reason in page
+
+
+def test_typo_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_drive(tmp_path / "drive")
+    code, output, _ = replayed(tmp_path / "drive", tmp_path / "out", capsys, safety_margn=0.9)
+    assert code == 2
+    assert "safety_margn" in output and "did you mean 'safety_margin'" in output
+
+
+def test_without_the_golden_bag_the_topic_and_the_time_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_drive(tmp_path / "drive")
+    replayed(tmp_path / "drive", tmp_path / "golden", capsys, "--no-page")
+    (tmp_path / "drive").rename(tmp_path / "moved")
+    write_drive(tmp_path / "drive", shift=0.05)
+    golden = ("--golden", str(tmp_path / "golden"))
+    _, output, _ = replayed(tmp_path / "drive", tmp_path / "out", capsys, *golden)
+    assert "why: recording: /obstacles differs from 3.0 s on\n" in output
+
+
+# ---- eight events
+
+
+def parameter_event(writer: BagWriter, t: float, name: str, value: float) -> None:
+    """Write that a parameter of the node has changed, as rclcpp and rclpy do."""
+    types, rcl = writer.types, "rcl_interfaces/msg/"
+    none = [np.zeros(0, kind) for kind in ("u1", "?", "i8", "f8")]
+    given = types[rcl + "ParameterValue"](3, False, 0, value, "", *none, [])
+    changed = [types[rcl + "Parameter"](name, given)]
+    stamp = types["builtin_interfaces/msg/Time"](*divmod(at(t), 10**9))
+    event = types[PARAMETER_EVENT](stamp, "/collision_server", [], changed, [])
+    writer.write("/parameter_events", PARAMETER_EVENT, at(t), event)
+
+
+def write_events(path: Path) -> None:
+    """A vehicle that stands, at 20 Hz; the times are those of the log.
+
+    1 s: a car 0.04 m ahead for half a second. 2 s: contact for 0.3 s. 3 s: no obstacles for 1 s.
+    5 s: a coordinate that is NaN. 6 s: the clock goes back by 0.5 s, and no obstacles for 0.2 s.
+    7.5 s: transforms come 0.6 s late for 0.5 s. 9 s: a point inside the vehicle for 0.5 s.
+    10 s: the margin of the recorded node changes to 0.5 m.
+    """
+    with BagWriter(path) as writer:
+        road = Road(writer)
+        for t in steps(11.0):
+            stamp = t - 0.5 * (t >= 6.0)
+            writer.clock(at(stamp), log=at(t))
+            for late in [t] * (not 7.5 <= t < 8.0) + [t - 0.6] * (8.1 <= round(t, 2) < 8.6):
+                writer.transform(at(late - 0.5 * (late >= 6.0)), Pose(), log=at(t))
+            writer.footprint(at(stamp), EGO, log=at(t))
+            gap = 0.04 if 1.0 <= t < 1.5 else -0.5 if 2.0 <= t < 2.3 else 20.0
+            things = [thing(CAR, 6.0 + gap, 0.0)]
+            if 9.0 <= t < 9.5:
+                things.append(thing(POINT, 1.0, 0.0, radius=0.125))
+            if t == 5.0:
+                xy = np.array([9.0, 0.0, np.nan, 0.0, 9.0, 1.0])
+                bad = Obstacles("odom", at(t), ids=np.array([1]), offsets=[0, 3], xy=xy)
+                writer.obstacles(bad)
+            elif not 3.0 <= t < 4.0 and not 6.0 <= t < 6.2:
+                road.obstacles(stamp, things, log=t)
+            if t == 10.0:
+                parameter_event(writer, t, "safety_margin", 0.5)
+
+
+def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_events(tmp_path / "drive")
+    code, output, page = replayed(tmp_path / "drive", tmp_path, capsys, safety_margin=0.0)
+    assert code == 0
+    lines = [line.strip() for line in output.splitlines()]
+    for begin, *words in (
+        ("1.000 to 1.450 s, 10 stamps", "FREE, near miss", "1 of obstacles at 0.040 m"),
+        ("2.000 to 2.250 s, 6 stamps", "COLLISION", "1 of obstacles at -0.500 m"),
+        ("3.550 to 3.950 s", "UNKNOWN (STALE_OBSTACLES)", "obstacles: ", "limit 0.5 s"),
+        ("5.000 s", "UNKNOWN (NON_FINITE)", "xy"),
+        ("6.050 to 6.150 s", "UNKNOWN (CLOCK_JUMP)", "the clock went back by 0.45 s"),
+        ("7.600 to 7.950 s", "UNKNOWN (TF_EXTRAPOLATION)"),
+        ("9.000 to 9.450 s, 10 stamps", "COLLISION", "2 of obstacles", "inside the vehicle"),
+    ):
+        [line] = [each for each in lines if each.startswith(begin) and words[0] in each]
+        assert all(word in line for word in words), line
+        time, _, text = line.partition(": ")
+        assert time in page and all(each in page for each in text.split(": ", 1)), line
+    note = "from 10.000 s on, the recorded node /collision_server had other parameters, which are "
+    note += "not applied: safety_margin 0.0 -> 0.5"
+    assert f"note: {note}" in lines
+    assert note in page
+
+
+# ---- what a recording has beside the data in use
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_log_times_out_of_order_and_unused_topics_are_noted(
+    storage: Storage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The recorder's clock goes back by 0.4 s at the end; a second topic has obstacles."""
+    with BagWriter(tmp_path / "drive", storage) as writer:
+        road = Road(writer)
+        for t in [*steps(1.0), 0.6]:
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+        road.obstacles(1.0, [], topic="/radar")
+    _, output, _ = replayed(
+        tmp_path / "drive", tmp_path, capsys, obstacles={"topic": "/obstacles"}
+    )
+    assert "they go back by 0.400 s, to 0.600 s" in output
+    assert "no source uses: /radar (gjk_collision/msg/ObstacleArray)" in output
