@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .geometry import PoseLike, Shape
@@ -277,12 +277,13 @@ def _cases_to_replay(
     return [[replace(case, replies_may_differ=True) for case in some] for some in each_cases]
 
 
-# Number of events in the output, of one replay and of each of several.
-EVENTS, EVENTS_OF_EACH = 10, 3
+# Number of events in the output of each of several replays.
+EVENTS_OF_EACH = 3
 
 
 def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
     from .report.outcome import NOT_JUDGED, outcome_text, total_text
+    from .report.texts import EVENTS, event_lines
 
     for result in results:
         if quiet and not result.failures:
@@ -294,22 +295,12 @@ def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
             lines.append("nothing was judged: no expectation, golden result or recorded reply")
         lines += [f"why: {cause}" for cause in (summary.get("golden") or {}).get("why", ())]
         lines += result.failures
-        lines += _event_lines(summary, EVENTS if len(results) == 1 else EVENTS_OF_EACH)
+        lines += event_lines(summary, EVENTS if len(results) == 1 else EVENTS_OF_EACH)
         lines += [] if quiet else [f"note: {note}" for note in summary.get("notes", ())]
         for line in lines:
             print(f"{'':<12}{line}")
     if len(results) > 1 and not quiet:
         print(f"{'total':<12}{total_text(results)}")
-
-
-def _event_lines(summary: "dict[str, Any]", limit: int) -> list[str]:
-    """Return a line for each of the most severe events, in the order of time."""
-    from .report.texts import event_text
-
-    events = summary.get("events", {"count": 0, "kept": []})
-    lines = [event_text(each) for each in events["kept"] if each["rank"] < limit]
-    more = events["count"] - len(lines)
-    return [*lines, *([f"and {more} more events"] if more else [])]
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

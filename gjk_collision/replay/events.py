@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in a replay: successive stamps with one answer, or with one change of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
+from ..server.snapshot import Report
 from ..verdict import WORST_FIRST, Status, Verdict
 from .rows import Row
 
@@ -20,6 +21,10 @@ LEAST = 1e-6
 
 # Number of events that are kept at least, the most severe ones.
 KEPT = 500
+
+# Share of the timeout of a source. If older data than this is used while the newest message waits
+# for its transform, this is an event.
+LATE = 0.5
 
 COMPARED, MISSING, NEW = "compared", "missing stamp", "new stamp"
 
@@ -134,6 +139,34 @@ class Events:
         severity = WORST_FIRST.index(row.verdict)
         self._extend(("", COMPARED), _Run(key, "", severity, t, None, row, -row.distance))
 
+    def add_waits(
+        self, t: float, row: Row, reports: Iterable[Report], timeouts: Mapping[str, float]
+    ) -> None:
+        """Add the senders whose newest message waits for its transform while old data is used.
+
+        Parameters
+        ----------
+        t : float
+            Time of the stamp [s].
+        row : Row
+            The answer.
+        reports : iterable of Report
+            The state of each sender.
+        timeouts : mapping
+            Maximum age of the data of each source [s].
+        """
+        for each in reports:
+            lane = each.source, each.sender
+            timeout = timeouts.get(each.source, inf)
+            if not each.has_waiting or each.age <= LATE * timeout:
+                self._end(lane)
+                continue
+            text = f"{each.source}: data from {each.age:.3f} s before is used, because the newest "
+            text += f"message waits for its transform; limit {timeout:g} s"
+            severity = len(WORST_FIRST)
+            one = _Run(lane, "late transform", severity, t, None, row, each.age, more=text)
+            self._extend(lane, one)
+
     def add_change(
         self, t: float, old: Row | None, new: Row | None, label: str, severity: int
     ) -> None:
@@ -179,12 +212,13 @@ class Events:
         if run is None or run.key != one.key:
             self._end(lane)
             if one.new is not None and one.new.verdict is Verdict.COLLISION:
-                one.more = self.explain(one.new)
+                one.more = one.more or self.explain(one.new)
             self._open[lane] = one
             return
         run.end, run.count = one.at, run.count + 1
         if one.worst > run.worst:
             run.at, run.old, run.new, run.worst = one.at, one.old, one.new, one.worst
+            run.more = one.more or run.more
 
     def _end(self, lane: tuple[str, str]) -> None:
         run = self._open.pop(lane, None)

@@ -4,7 +4,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
 from math import isnan
 from pathlib import Path
@@ -51,19 +51,6 @@ def read_rows(path: Path) -> Iterator[Row]:
         raise GoldenError(f"{path}: cannot be read as a result file: {error}") from error
 
 
-@dataclass
-class Changes:
-    """The number of answers that changed in one way, and the time of the first one [s]."""
-
-    count: int = 0
-    first: float | None = None
-
-    def add(self, t: float) -> None:
-        """Count one change at the time `t` [s]."""
-        self.count += 1
-        self.first = round(t, 6) if self.first is None else self.first
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """An answer beside that of the golden result.
@@ -100,20 +87,6 @@ class Golden:
         Each change is added to it.
     """
 
-    # The most severe kind is first. Kinds in HARMLESS are reported but are not failures.
-    KINDS = (
-        "lost_collisions",  # COLLISION -> FREE
-        "new_collisions",  # FREE -> COLLISION
-        "new_unknowns",  # anything -> UNKNOWN
-        "other_verdicts",
-        "distances",
-        "missing_stamps",  # in the earlier result only
-        "new_stamps",  # in this result only
-        "statuses",
-        "nearest_obstacles",  # another id, or the same id of another source
-    )
-    HARMLESS = ("statuses", "nearest_obstacles")
-
     def __init__(
         self,
         path: Path,
@@ -128,8 +101,7 @@ class Golden:
         self._next: Row | None = next(self._rows, None)
         self.compared = 0
         self.largest_delta = 0.0
-        self.changes = {kind: Changes() for kind in self.KINDS}
-        self.verdicts: dict[str, Changes] = {}
+        self._changes: dict[str, dict[str, Any]] = {}  # label -> number and first time [s]
         self.missing: list[float] = []
         self._begin: int | None = None
 
@@ -141,12 +113,10 @@ class Golden:
             self._miss()
         old = self._next
         if old is None or (old.time, old.cause) != (row.time, row.cause):
-            self.changes["new_stamps"].add(t)
             return self._told(t, None, row, NEW)
         self._next = next(self._rows, None)
         self.compared += 1
-        found = self._compare(t, old, row)
-        return self._told(t, old, row, min(found, key=LABELS.index, default=""))
+        return self._told(t, old, row, *self._compare(old, row))
 
     def finish(self) -> None:
         """Count the answers of the earlier result after the end of this result."""
@@ -157,9 +127,9 @@ class Golden:
     def failures(self) -> list[tuple[str, float | None]]:
         """One text for each kind of change that counts as a failure, and its first time [s]."""
         found: list[tuple[str, float | None]] = [
-            (f"{kind.replace('_', ' ')}: {changes.count}", changes.first)
-            for kind, changes in self.changes.items()
-            if changes.count and kind not in self.HARMLESS
+            (f"{label}: {each['count']}", each["first"])
+            for label, each in self._sorted().items()
+            if label not in HARMLESS
         ]
         if not self.compared:
             text = "not tested: this result and the golden file have no stamp in common"
@@ -172,34 +142,37 @@ class Golden:
             "compared": self.compared,
             "tolerance": self._tolerance,
             "largest_delta": self.largest_delta,
-            **{kind: asdict(changes) for kind, changes in self.changes.items()},
-            "verdicts": {
-                label: asdict(self.verdicts[label]) for label in LABELS if label in self.verdicts
-            },
+            "changes": self._sorted(),
         }
 
-    def _told(self, t: float, old: Row | None, row: Row, label: str) -> Comparison:
-        found = Comparison(old, label)
-        self._events.add_change(t, old, row, label, found.code)
+    def _sorted(self) -> dict[str, dict[str, Any]]:
+        return {label: self._changes[label] for label in LABELS if label in self._changes}
+
+    def _count(self, t: float, label: str) -> None:
+        found = self._changes.setdefault(label, {"count": 0, "first": round(t, 6)})
+        found["count"] += 1
+
+    def _told(self, t: float, old: Row | None, row: Row, *labels: str) -> Comparison:
+        for label in labels:
+            self._count(t, label)
+        found = Comparison(old, min(labels, key=LABELS.index, default=""))
+        self._events.add_change(t, old, row, found.label, found.code)
         return found
 
     def _miss(self) -> None:
         row = self._next
         assert row is not None
         t = (row.time - (row.time if self._begin is None else self._begin)) * 1e-9
-        self.changes["missing_stamps"].add(t)
+        self._count(t, MISSING)
         self._events.add_change(t, row, None, MISSING, LABELS.index(MISSING) + 1)
         if len(self.missing) < KEPT_TIMES:
             self.missing.append(t)
         self._next = next(self._rows, None)
 
-    def _compare(self, t: float, old: Row, new: Row) -> list[str]:
-        """Count the changes of one answer, and return the label of each one."""
+    def _compare(self, old: Row, new: Row) -> list[str]:
+        """Return the label of each change of one answer."""
         if old.verdict is not new.verdict:
-            label = _label(old.verdict, new.verdict)
-            self.changes[_kind(old.verdict, new.verdict)].add(t)
-            self.verdicts.setdefault(label, Changes()).add(t)
-            return [label]
+            return [_label((old.verdict, new.verdict))]
         found = []
         if old.status is not new.status:
             found.append("status")
@@ -215,39 +188,28 @@ class Golden:
             is_changed |= old.digest != new.digest
         if is_changed:
             found.append("distance")
-        for label in found:
-            self.changes[_KINDS_OF_LABELS[label]].add(t)
         return found
 
 
-_KINDS_OF_LABELS = {
-    "status": "statuses", "nearest obstacle": "nearest_obstacles", "distance": "distances"
-}  # fmt: skip
+def _label(pair: tuple[Verdict, Verdict]) -> str:
+    return f"{pair[0].name} to {pair[1].name}"
 
 
-def _kind(old: Verdict, new: Verdict) -> str:
-    if (old, new) == (Verdict.COLLISION, Verdict.FREE):
-        return "lost_collisions"
-    if (old, new) == (Verdict.FREE, Verdict.COLLISION):
-        return "new_collisions"
-    return "new_unknowns" if new is Verdict.UNKNOWN else "other_verdicts"
+def _severity(pair: tuple[Verdict, Verdict]) -> int:
+    """Return 0 for COLLISION that became FREE, 1 for the reverse, 2 for UNKNOWN, 3 for others."""
+    hit = Verdict.COLLISION, Verdict.FREE
+    return 0 if pair == hit else 1 if pair == hit[::-1] else 2 + (pair[1] is not Verdict.UNKNOWN)
 
 
-def _label(old: Verdict, new: Verdict) -> str:
-    return f"{old.name} to {new.name}"
-
-
-# The label of each change on the page. The most severe one is first.
+# The kinds of changes. The most severe one is first.
 LABELS = (
-    *(
-        _label(old, new)
-        for old, new in sorted(
-            permutations(Verdict, 2), key=lambda pair: Golden.KINDS.index(_kind(*pair))
-        )
-    ),
+    *map(_label, sorted(permutations(Verdict, 2), key=_severity)),
     "distance",
-    MISSING,
-    NEW,
+    MISSING,  # in the earlier result only
+    NEW,  # in this result only
     "status",
-    "nearest obstacle",
+    "nearest obstacle",  # another id, or the same id of another source
 )
+
+# These are no failures.
+HARMLESS = LABELS[-2:]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters that the recorded node had, if they differ from those of the replay."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..server.parameter_files import NODE_NAME
@@ -18,8 +18,8 @@ _FIELDS = ("", "bool_value", "integer_value", "double_value", "string_value", "b
            "string_array_value")  # fmt: skip
 
 
-def parameter_notes(bag: Bag, parameters: Mapping[str, Any], server: str = "") -> list[str]:
-    """Return from when on the recorded node had other parameters than the replay.
+def parameter_notes(bag: Bag, parameters: Mapping[str, Any], server: str = "") -> Iterator[str]:
+    """Yield from when on the recorded node had other parameters than the replay.
 
     The replay does not apply them: it has the same parameters to its end.
 
@@ -33,7 +33,6 @@ def parameter_notes(bag: Bag, parameters: Mapping[str, Any], server: str = "") -
         Full name of the node; empty: all nodes with the usual name.
     """
     present: dict[str, Any] = dict(parameters)
-    notes = []
     topics = [name for name, kinds in bag.topics.items() if PARAMETER_EVENT in kinds]
     for message in bag.messages(topics) if topics else ():
         event = bag.decode(message)
@@ -48,8 +47,5 @@ def parameter_notes(bag: Bag, parameters: Mapping[str, Any], server: str = "") -
                 present[each.name] = value
         if changed:
             t = (message.time - bag.begin) * 1e-9
-            notes.append(
-                f"from {t:.3f} s on, the recorded node {event.node} had other parameters, which "
-                f"are not applied: {', '.join(changed)}"
-            )
-    return notes
+            text = f"from {t:.3f} s on, the recorded node {event.node} had other parameters, "
+            yield f"{text}which are not applied: {', '.join(changed)}"

@@ -124,6 +124,9 @@ class _Job:
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), array("q")
         self._events = Events()
+        config = case.config
+        self._timeouts = {each.name: each.timeout for each in config.sources if not each.static}
+        self._timeouts["footprint"] = config.footprint_timeout
         self._outcome, self._failures = Outcome.PASSED, list[str]()
         self._times = list[float | None]()  # of the failures
         self._notes = list[str]()
@@ -263,8 +266,8 @@ class _Job:
             "parameters": _parameters(config),
         }
         named = self._case.topics.get("server", "")
-        with suppress(BagError):  # of an incomplete recording, the part before the break is read
-            self._notes += parameter_notes(bag, self._about["parameters"], named)
+        with suppress(Exception):  # a damaged message can raise any error; notes before it stay
+            self._notes.extend(parameter_notes(bag, self._about["parameters"], named))
         self._notes += bag.notes()
         if unused := topics.unused(bag):
             self._notes.append(f"topics with obstacles that no source uses: {unused}")
@@ -336,8 +339,11 @@ class _Job:
         if row.is_state:
             self._latencies.append(drive.latency)
             self._expectations.add(t, row)
+            reports = drive.reports()
+            if change is None:
+                self._events.add_waits(t, row, reports, self._timeouts)
             if self._options.page:
-                self.timeline.add(t, row, drive.reports(), change)
+                self.timeline.add(t, row, reports, change)
                 film.add(t, row, change)
         elif change is not None and change.label:
             self.timeline.mark(t, change.label)

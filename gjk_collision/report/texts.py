@@ -3,18 +3,29 @@
 """Results as text: Markdown for people, JUnit XML for build servers."""
 
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from .outcome import NOT_JUDGED, Outcome, Result, outcome_text, total_text
 
-__all__ = ["event_text", "event_time", "junit", "markdown"]
+__all__ = ["EVENTS", "event_lines", "event_time", "junit", "markdown"]
 
 
-def event_text(event: dict[str, Any]) -> str:
-    """Return an event on one line."""
-    why = f": {event['why']}" if event["why"] else ""
-    return f"{event_time(event)}: {event['what']}{why}"
+# Number of events in a text about one replay.
+EVENTS = 10
+
+
+def event_lines(summary: dict[str, Any], limit: int = EVENTS) -> list[str]:
+    """Return a line for each of the most severe events, in the order of time."""
+    events = summary.get("events", {"count": 0, "kept": []})
+    lines = [
+        ": ".join(filter(None, (event_time(each), each["what"], each["why"])))
+        for each in events["kept"]
+        if each["rank"] < limit
+    ]
+    more = events["count"] - len(lines)
+    return lines + [f"and {more} more events"] * (more > 0)
 
 
 def event_time(event: dict[str, Any]) -> str:
@@ -38,9 +49,8 @@ def markdown(results: Sequence[Result]) -> str:
         if result.failures:
             lines += ["", f"**{result.name}** {outcome_text([result])}:", ""]
             lines += [f"- {failure}" for failure in result.failures]
-        if events := result.summary.get("events", {}).get("kept"):
-            lines += ["", f"**{result.name}** events:", ""]
-            lines += [f"- {event_text(each)}" for each in events]
+        if events := event_lines(result.summary):
+            lines += ["", f"**{result.name}** events:", "", *(f"- {each}" for each in events)]
         if causes := (result.summary.get("golden") or {}).get("why"):
             lines += ["", f"**{result.name}** why:", "", *(f"- {cause}" for cause in causes)]
         if notes := result.summary.get("notes"):
@@ -78,14 +88,18 @@ def junit(results: Sequence[Result]) -> str:
         causes = (result.summary.get("golden") or {}).get("why", [])
         if more := [*(f"why: {cause}" for cause in causes), *result.summary.get("notes", [])]:
             ET.SubElement(suite[0], "system-out").text = _printable("\n".join(more))
+        names = Counter[str]()
         for check in checks:
+            names[check["text"]] += 1
+            number = names[check["text"]]
+            name = check["text"] + (f" ({number})" if number > 1 else "")
             complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
             untested = "" if complete else "not tested: the replay is not complete"
             why = check["failure"] or untested
-            _case(suite, result, check["text"], [why] if why else [], False)
-        for name in ("failure", "error"):
-            count = sum(len(case.findall(name)) for case in suite)
-            suite.set(f"{name}s", str(count))
+            _case(suite, result, name, [why] if why else [], False)
+        for kind in ("failure", "error"):
+            count = sum(len(case.findall(kind)) for case in suite)
+            suite.set(f"{kind}s", str(count))
         suite.set("tests", str(len(suite)))
         suite.set("time", str(result.summary.get("timing", {}).get("replay_seconds", 0)))
     ET.indent(root)

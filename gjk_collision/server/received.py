@@ -378,4 +378,5 @@ def _report(
     if used is None:
         return Report(source, "", fault, excused)
     age = (at.now - used.stamp) * 1e-9
-    return Report(source, inbox.name, fault, excused, age, count, inbox.count, inbox.dropped)
+    counts = count, inbox.count, inbox.dropped
+    return Report(source, inbox.name, fault, excused, age, *counts, used is not inbox.last)

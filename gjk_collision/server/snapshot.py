@@ -299,6 +299,8 @@ class Report:
         Number of obstacles, or of points of a footprint, in the same message.
     received, dropped : int
         Number of messages since activation, and number of those that were dropped.
+    has_waiting : bool
+        Whether a newer message than the one that is used waits for its transform.
     """
 
     source: str
@@ -309,6 +311,7 @@ class Report:
     count: int = 0
     received: int = 0
     dropped: int = 0
+    has_waiting: bool = False
 
 
 def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:

@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from replay_pages import cars
+from replays import replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
+from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.verdict import Status, Verdict
 
 WIDE = [(x, 1.5 * y) for x, y in EGO]
 PARAMETERS = {"check_frame": "odom", "safety_margin": 0.3, "obstacles": {"timeout": 0.5}}
@@ -200,6 +205,46 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     note += "not applied: safety_margin 0.0 -> 0.5"
     assert f"note: {note}" in lines
     assert note in page
+
+
+def test_late_transform_is_named_although_the_answer_is_free(tmp_path: Path) -> None:
+    """The transform of the lidar is recorded 0.3 s late. The data before it is used till then."""
+    with BagWriter(tmp_path / "bag") as writer:
+        for t in steps(2.0):
+            writer.transform(at(t), Pose())
+            writer.footprint(at(t), EGO)
+            if not 1.0 < t < 1.3:
+                for late in [t - 0.2, t - 0.1] * (t == 1.3) + [t]:
+                    writer.transform(at(late), Pose(), "odom", "lidar", log=at(t))
+            writer.obstacles(cars(t, [Pose(20.0, 0.0, 0.0)], "lidar"))
+    found = replay(
+        tmp_path / "bag", tmp_path, parameters={"check_frame": "odom", "obstacles.timeout": 0.32}
+    )
+    [event] = found.summary["events"]["kept"]
+    assert (event["what"], event["from"], event["to"]) == ("late transform, FREE", 1.2, 1.25)
+    assert "obstacles: data from 0.250 s before is used" in event["why"]
+
+
+def test_events_of_a_shifted_result_and_of_many_changes() -> None:
+    """All stamps are missing and new: two events. Of many events, the most severe are kept."""
+    events = Events()
+    for i in range(100):
+        rows = [Row(i, i, "data", Verdict.FREE, Status.SUCCESS, distance=5.0) for _ in range(2)]
+        events.add_change(i + 0.5, rows[0], None, MISSING, 14)
+        events.add_change(float(i), None, rows[1], NEW, 15)
+    kept = events.to_dict()["kept"]
+    assert [(each["what"], each["stamps"]) for each in kept] == [
+        ("new stamp, FREE", 100), ("missing stamp, FREE", 100)
+    ]  # fmt: skip
+    events = Events()
+    verdicts = Verdict.MARGIN, Verdict.FREE, Verdict.COLLISION, Verdict.FREE
+    for i in range(8 * KEPT):
+        verdict = verdicts[i % 4 if i % 8 < 4 else 0]
+        events.add(float(i), Row(i, i, "data", verdict, Status.SUCCESS, distance=5.0))
+    found = events.to_dict()
+    hits = [each for each in found["kept"] if each["what"] == "COLLISION"]
+    assert len(hits) == KEPT, "no collision is lost"
+    assert found["count"] > 2 * KEPT > len(found["kept"])
 
 
 # ---- what a recording has beside the data in use

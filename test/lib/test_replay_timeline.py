@@ -150,7 +150,7 @@ def test_golden_labels_each_answer(tmp_path: Path) -> None:
     assert [each.label for each in found] == ["FREE to COLLISION", "distance"]
     assert found[1].old == rows[3]
     assert golden.missing == [-1.0, 1.0, 3.0], "in s after the begin of the bag"
-    assert golden.to_dict()["verdicts"]["FREE to COLLISION"] == {"count": 1, "first": 0.0}
+    assert golden.to_dict()["changes"]["FREE to COLLISION"] == {"count": 1, "first": 0.0}
 
 
 # ---- the page
@@ -427,7 +427,7 @@ def test_two_parameter_files(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     summary = json.loads((out / "approach" / "summary.json").read_text())
     assert summary["golden"]["parameters"] == [["safety_margin", 0.1, 0.9]]
     assert summary["golden"]["names"] == ["0.1.yaml", "0.9.yaml"]
-    assert summary["golden"]["verdicts"]["FREE to MARGIN"]["count"] > 0
+    assert summary["golden"]["changes"]["FREE to MARGIN"]["count"] > 0
     assert summary["parameters"]["safety_margin"] == 0.9
     assert (out / "first" / "approach" / "results.jsonl").is_file()
     capsys.readouterr()

@@ -1424,8 +1424,8 @@ def test_a_report_has_the_age_and_the_count_of_the_message_in_use(time: Time) ->
     outline(world, time, BOX[:3], frame="map")
     send(world, time, (0, 0), (9, 0), frame="map")
     assert world.reports(**time.both) == [
-        Report("footprint", "footprint", None, False, 0.25, 4, 2, 0),
-        Report("obstacles", "obstacles", None, False, 0.25, 1, 2, 0),
+        Report("footprint", "footprint", None, False, 0.25, 4, 2, 0, has_waiting=True),
+        Report("obstacles", "obstacles", None, False, 0.25, 1, 2, 0, has_waiting=True),
     ]
     tree.newest = time.now
     assert [(each.age, each.count) for each in world.reports(**time.both)] == [(0.0, 3), (0.0, 2)]
