@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scene_peers
+import shapely
 from report import machine
 from scene_peers import Answers, Floats
 
@@ -444,6 +445,60 @@ def of_mppi(passes: int) -> dict[tuple[str, str], float]:
     return {key: statistics.median(each) for key, each in times.items()}
 
 
+def of_criticality(passes: int) -> dict[str, float]:
+    """Time of a call [s]: 64 trajectories among 100 predicted paths, both of 50 steps of 0.1 s.
+
+    No post-encroachment time may be longer than the time between two poses that overlap in
+    shapely.
+    """
+    count, trajectories, steps, side = 100, 64, 50, 150.0
+    ego = Shape.box(*EGO)
+    times: dict[str, list[float]] = {}
+    for number in range(passes):
+        rng = np.random.default_rng(number)
+        now, later = PERIOD * np.arange(steps), PERIOD * np.arange(1, steps + 1)
+
+        def driven(v: Floats, turn: Floats, at: Floats, starts: Floats) -> Floats:
+            yaw = starts[:, 2:] + turn * at
+            way = np.diff(v * at, axis=1, prepend=0.0)
+            x, y = np.cumsum(way * np.cos(yaw), axis=1), np.cumsum(way * np.sin(yaw), axis=1)
+            return np.stack([starts[:, :1] + x, starts[:, 1:2] + y, yaw], axis=-1)
+
+        most = np.array([side / 2, side / 2, np.pi])
+        starts = rng.uniform(-most, most, (count, 3))
+        starts = starts[np.hypot(*starts[:, :2].T) > 8.0]
+        rest = len(starts), 1
+        ways = driven(rng.uniform(0, 12, rest), rng.uniform(-0.2, 0.2, rest), later, starts)
+        sides = rng.uniform((3, 1.5), (6, 2.2), (len(starts), 2))
+        paths = [(later, way) for way in ways]
+        scene = Scene([Shape.box(*each) for each in sides], starts, paths=paths)
+        rest = trajectories, 1
+        speeds, turns = rng.uniform(4, 14, rest), rng.uniform(-0.25, 0.25, rest)
+        poses = driven(speeds, turns, now, np.zeros((trajectories, 3)))
+        for name, call in (("criticality", scene.criticality), ("contacts", scene.first_contact)):
+            begin = time.perf_counter()
+            call(ego, poses, now)  # type: ignore[operator]
+            times.setdefault(name, []).append(time.perf_counter() - begin)
+        rated = scene.criticality(ego, poses, now)
+        other = np.concatenate([starts[:, None], ways], axis=1)
+        outlines = boxes_at(np.array([EGO] * trajectories), poses)
+        for k, way in enumerate(boxes_at(sides, other)):
+            overlaps = shapely.intersects(outlines[:, :, None], way[None, None])
+            apart = np.abs(now[:, None] - PERIOD * np.arange(steps + 1))
+            longest = np.where(overlaps, apart, np.inf).min(axis=(1, 2))
+            assert (rated.post_encroachment_time <= longest + 1e-9).all(), (number, k)
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def boxes_at(sides: Floats, poses: Floats) -> npt.NDArray[np.object_]:
+    """Return shapely's boxes of these sides (n, 2) at their poses (n, m, 3)."""
+    corners = 0.5 * sides[:, None, None, :] * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
+    cos, sin = np.cos(poses[..., 2:]), np.sin(poses[..., 2:])
+    x, y = corners[..., 0], corners[..., 1]
+    xy = np.stack([poses[..., :1] + cos * x - sin * y, poses[..., 1:2] + sin * x + cos * y], -1)
+    return np.asarray(shapely.polygons(xy))
+
+
 def us(seconds: float | None) -> str:
     if seconds is None:
         return ""
@@ -481,6 +536,7 @@ def report(
     curves: dict[tuple[str, str], tuple[float, float, float]],
     grids: dict[str, tuple[float, int, int]],
     region: dict[str, float],
+    critical: dict[str, float],
     trajectories: tuple[int, int, Times] | None,
 ) -> str:
     import shapely
@@ -568,6 +624,10 @@ def report(
         "",
         "Microseconds per pose near the edges of a road of 600 vertices:",
         *table(["", "us"], [row(name, us(t)) for name, t in region.items()]),
+        "",
+        "Milliseconds for 64 trajectories among 100 predicted paths, both of 50 steps, one thread "
+        "(goal of criticality: 4 ms):",
+        *table(["", "ms"], [row(name, f"{1e3 * t:.1f}") for name, t in critical.items()]),
         "",
         "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:",
         *table(
@@ -677,6 +737,7 @@ def main() -> None:
             of_curves(passes),
             of_grids(min(passes, 9)),
             of_region(passes),
+            of_criticality(passes),
             trajectories,
         )
     }

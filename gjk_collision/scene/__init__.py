@@ -1183,10 +1183,11 @@ class Scene:
         on its own path: with the deceleration a, it has driven ``a (t - t0)**2 / 2`` less at the
         time t than on the given trajectory, where t0 is the time of the first pose. When its speed
         has fallen to 0, it stands until the last time. Its speed is that of the origin of its base
-        frame: a turn on the spot is a stop. The search is a bisection: with the returned
-        deceleration, there is certainly no contact, and with one that is about 3 % smaller, or
-        below 0.01 m/s2, none was proven. The closing speed divided by twice the time to collision
-        is where it begins; if not only decelerations above a limit help, others are not searched.
+        frame: a turn on the spot is a stop. The search is a bisection. It begins at the closing
+        speed divided by twice the time to collision. With the returned deceleration, there is
+        certainly no contact until the last time. With one that is about 3 % smaller, this was not
+        proven; values below 0.01 m/s2 are not tried. A smaller one may still avoid all contacts,
+        if the vehicle can pass in front of an obstacle.
 
         Post-encroachment time (PET): B. L. Allen, B. T. Shin and P. J. Cooper, "Analysis of
         traffic conflicts and collisions", Transportation Research Record 667, 1978. It is the

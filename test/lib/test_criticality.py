@@ -16,9 +16,9 @@ from samples import at_times, convex, outlines
 
 from gjk_collision import CriticalityResult, InputError, Region, Scene, Shape, Status, Verdict
 
-CASES = int(os.environ.get("GJK_CASES", "300"))
+CASES = int(os.environ.get("GJK_CASES", "200"))
 TOLERANCE = 0.005
-GROUP = 30  # trajectories of one scene
+GROUP = 20  # trajectories of one scene
 STEPS = 5  # poses of a trajectory
 FINE = 60  # samples of a trajectory and of a prediction
 CAR = Shape.box(4.0, 2.0)

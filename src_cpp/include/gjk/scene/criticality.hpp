@@ -61,14 +61,17 @@ namespace gjk {
 
 namespace detail {
 
-// An interval of a coordinate (m).
+// Faster than fmax. NaN as `a` gives b.
+inline double larger(double a, double b) noexcept { return a > b ? a : b; }
+
+// An interval, for example of a coordinate (m).
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
   void include(double value) noexcept {
-    low = std::fmin(low, value);
-    high = std::fmax(high, value);
+    low = value < low ? value : low;
+    high = larger(value, high);
   }
 };
 
@@ -195,19 +198,16 @@ struct Sweep {
   double round = 0.0;
   double size = 0.0;
 
-  // m. Upper bound on the coordinate along the unit vector n of a part of the body; or NaN.
-  double support(const Convex& part, Vec2 n) const noexcept {
-    const auto at = [&](const Transform& there) noexcept {
-      const Vec2 local = there.rotate_back(n);
-      return dot(n, there.t) + dot(local, part.vertex(part.support(local)));
-    };
-    const double first = at(begin);
-    const double last = at(end);
-    const double beyond = part.radius + part.error + round;
-    const double slack = 0x1p-40 * (norm1(begin.t) + norm1(end.t) + part.extent + beyond);
-    return (first > last ? first : last) + 0.0 * (first + last) + beyond + slack;
-  }
+  Vec2 chord() const noexcept { return end.t - begin.t; }
 };
+
+// m. Upper bound on the coordinate along the unit vector n of a part at a pose; or NaN.
+inline double support_at(const Transform& at, const Convex& part, Vec2 n) noexcept {
+  const Vec2 local = at.rotate_back(n);
+  const double beyond = part.radius + part.error;
+  const double slack = 0x1p-38 * (norm1(at.t) + part.extent + beyond);
+  return dot(n, at.t) + dot(local, part.vertex(part.support(local))) + beyond + slack;
+}
 
 // A motion of a body whose vertices are at most `reach` (m) from its origin.
 class Track {
@@ -220,6 +220,7 @@ class Track {
       const Placement first = piece.at(piece.begin, reach);
       const Placement last = piece.at(piece.end, reach);
       error = std::fmax(error, 2.0 * (first.error + last.error));
+      fastest_ = std::fmax(fastest_, piece.speed(reach) * (1.0 + 0x1p-40));
       if (motion.size() > 1) joints_.push_back({first.pose.x, first.pose.y, yaw});
       yaw += last.pose.yaw - first.pose.yaw;
       if (piece.is_arc) {  // not straight
@@ -234,17 +235,26 @@ class Track {
 
   Motion motion() const noexcept { return motion_; }
   double reach() const noexcept { return reach_; }
+  double fastest() const noexcept { return fastest_; }  // m/s, of all points at all times
   // Contains the vertices at all times.
   const Box& box() const noexcept { return box_; }
 
+  // Of the piece at a time. At a joint, that before it.
+  std::size_t index(double time) const noexcept {
+    const auto found = std::partition_point(motion_.begin(), motion_.end() - 1,
+                                            [=](const Piece& piece) { return piece.end < time; });
+    return static_cast<std::size_t>(found - motion_.begin());
+  }
   Transform at(double time) const noexcept {
     const Placement there = motion_[index(time)].at(time, reach_);
     return Transform::from_pose(there.pose, {}, there.error);
   }
 
-  // Each joint in between is compared with a position on the straight way from begin to end (s),
-  // and the motion between two joints with that between these positions.
-  Sweep sweep(double begin, double end) const noexcept {
+  // From begin to end (s). Each joint in between is compared with a position on the straight way,
+  // and the motion between two joints with that between these positions. With `in_step`, the
+  // position is that at the time of the joint. Then a point leaves a motion of constant velocity
+  // from its first to its last position by at most `round`.
+  Sweep sweep(double begin, double end, bool in_step) const noexcept {
     const std::size_t first = index(begin);
     const std::size_t last = index(end);
     const Pose from = motion_[first].at(begin, 0.0).pose;
@@ -257,11 +267,13 @@ class Track {
     double off_yaw = 0.0;
     for (std::size_t i = first + 1; i <= last; ++i) {
       const Vec2 way{joints_[i].x - from.x, joints_[i].y - from.y};
-      const double along = square > 0.0 ? dot(way, chord) / square : 0.5;
+      const double along = in_step        ? (motion_[i].begin - begin) / (end - begin)
+                           : square > 0.0 ? dot(way, chord) / square
+                                          : 0.5;
       const double share = along > 0.0 ? (along < 1.0 ? along : 1.0) : 0.0;
       const Vec2 aside = way - share * chord;
-      off = std::fmax(off, dot(aside, aside));
-      off_yaw = std::fmax(off_yaw, std::fabs(joints_[i].yaw - yaw - share * turn));
+      off = larger(dot(aside, aside), off);
+      off_yaw = larger(std::fabs(joints_[i].yaw - yaw - share * turn), off_yaw);
     }
     off = std::sqrt(off);
     // A vertex leaves the chord between its positions by at most |p| turn^2 / 8, or the diameter.
@@ -272,12 +284,6 @@ class Track {
   }
 
  private:
-  // Of the piece at a time. At a joint, that before it.
-  std::size_t index(double time) const noexcept {
-    const auto found = std::partition_point(motion_.begin(), motion_.end() - 1,
-                                            [=](const Piece& piece) { return piece.end < time; });
-    return static_cast<std::size_t>(found - motion_.begin());
-  }
   // rad. Of the motion from its begin on, whole turns included.
   double turned(std::size_t i, double time) const noexcept {
     const Piece& piece = motion_[i];
@@ -287,7 +293,8 @@ class Track {
 
   Motion motion_;
   double reach_;
-  double error_ = 0.0;  // m
+  double error_ = 0.0;    // m
+  double fastest_ = 0.0;  // m/s
   // Where the pieces begin; the yaws count whole turns. Empty if there is one piece.
   std::vector<Pose> joints_;
   Box box_;
@@ -310,22 +317,37 @@ struct Couple {
     double distance = std::numeric_limits<double>::infinity();  // m, in the middle, if computed
   };
 
-  // The part of the ego from begin to end, and that of the obstacle from first to last (s), each
-  // on its own clock.
-  Encounter encounter(double begin, double end, double first, double last) const {
-    const Sweep a = way->sweep(begin, end);
-    const Sweep b = motion->sweep(first, last);
-    Encounter result{.size = a.size + b.size, .is_own_larger = a.size > b.size};
+  struct Interval {  // s, on a clock of its own
+    double begin = 0.0;
+    double middle = 0.0;
+    double end = 0.0;
+  };
+
+  // With `in_step`, both parts are compared at the same shares of their intervals, otherwise at any
+  // times. They may be `round` (m) away.
+  Encounter encounter(const Interval& ego, const Interval& other, bool in_step,
+                      double round) const {
+    const Sweep a = way->sweep(ego.begin, ego.end, in_step);
+    const Sweep b = motion->sweep(other.begin, other.end, in_step);
+    const double rounds = (a.round + b.round + round) * (1.0 + 0x1p-38);
+    Encounter result{.is_own_larger = a.size > b.size};
+    result.size = in_step ? norm(b.chord() - a.chord()) + 2.0 * rounds : a.size + b.size;
     const auto are_apart = [&](Vec2 n) noexcept {
-      return a.support(own, n) + b.support(its, -n) < 0.0;
+      const double a_begin = support_at(a.begin, own, n);
+      const double a_end = support_at(a.end, own, n);
+      const double b_begin = support_at(b.begin, its, -n);
+      const double b_end = support_at(b.end, its, -n);
+      const bool is_apart = a_begin + b_begin < -rounds && a_end + b_end < -rounds;
+      return is_apart && (in_step || (a_begin + b_end < -rounds && a_end + b_begin < -rounds));
     };
     const Vec2 between = 0.5 * ((b.begin.t + b.end.t) - (a.begin.t + a.end.t));
-    for (const Vec2 along : {a.end.t - a.begin.t, b.end.t - b.begin.t, perpendicular(between)}) {
+    const Vec2 first = in_step ? b.chord() - a.chord() : a.chord();
+    const Vec2 second = in_step ? Vec2{} : b.chord();
+    for (const Vec2 along : {first, second, perpendicular(between)}) {
       const double length = norm(along);
       if (!(length > 0.0)) continue;
-      const Vec2 n = (dot(perpendicular(along), between) < 0.0 ? -1.0 / length : 1.0 / length) *
-                     perpendicular(along);
-      result.is_apart = are_apart(n);
+      const double sign = dot(perpendicular(along), between) < 0.0 ? -1.0 : 1.0;
+      result.is_apart = are_apart((sign / length) * perpendicular(along));
       if (result.is_apart) return result;
     }
     if (result.size > 0.01 + way->reach() + own.radius + motion->reach() + its.radius) {
@@ -333,8 +355,8 @@ struct Couple {
     }
     Room room_a(own.size);
     Room room_b(its.size);
-    const Closest closest = gjk::closest(room_a.place(own, way->at(middle(begin, end))),
-                                         room_b.place(its, motion->at(middle(first, last))));
+    const Closest closest = gjk::closest(room_a.place(own, way->at(ego.middle)),
+                                         room_b.place(its, motion->at(other.middle)));
     if (closest.status != Status::success) return result;
     result.is_apart = are_apart(closest.direction);
     result.distance = closest.distance;
@@ -355,20 +377,26 @@ class Braking {
   // `couples`: all parts that may meet; `contact`: without a deceleration.
   Braking(const Obstacles& obstacles, const Track& way, std::span<const Couple> couples,
           const FirstContact& contact, double tolerance)
-      : obstacles_(obstacles), plan_(way.motion()), couples_(couples), tolerance_(tolerance) {
+      : obstacles_(obstacles),
+        way_(way),
+        plan_(way.motion()),
+        couples_(couples),
+        tolerance_(tolerance) {
     for (const Couple& each : couples) {
       const bool meets =
           each.own_part == contact.ego_part && static_cast<std::int64_t>(each.part) == contact.part;
       if (meets) noticed_.push_back(each);
     }
     if (noticed_.empty()) noticed_.assign(couples.begin(), couples.end());
-    for (const Piece& piece : plan_)
+    for (const Piece& piece : plan_) {
+      speeds_.push_back(norm(piece.velocity()));
       far_.push_back(far_.back() + norm({piece.change.x, piece.change.y}));
+    }
   }
 
-  // m/s2. A deceleration without contact, up to 3 % above the least one if that is unique. Infinity
-  // if none was found. The search begins at `estimate`. It takes notice of a pair of parts when a
-  // deceleration has failed because of it.
+  // m/s2. A deceleration without contact, up to 3 % above the least one if that is unique.
+  // Infinity if none was found. The search begins at `estimate`. It takes notice of a pair of
+  // parts when a deceleration has failed because of it.
   double least(double estimate) {
     constexpr int kMostRounds = 16;
     double low = 0.0;
@@ -393,7 +421,7 @@ class Braking {
   double least(double low, double next) {
     constexpr int kMostChecks = 24;
     // It stops within a quarter of the tolerance.
-    const double full = std::fmax(kLeast, 2.0 * speed(0) * speed(0) / tolerance_);
+    const double full = std::fmax(kLeast, 2.0 * speeds_[0] * speeds_[0] / tolerance_);
     double high = std::numeric_limits<double>::infinity();
     double factor = kClose;
     next = std::fmin(full, std::fmax(kLeast, next));
@@ -413,14 +441,13 @@ class Braking {
   }
 
   double start() const noexcept { return plan_.front().begin; }  // s
-  double speed(std::size_t i) const noexcept { return norm(plan_[i].velocity()); }
 
   void set(double deceleration) noexcept {
     deceleration_ = deceleration;
     stop_ = plan_.back().end;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
-      if (speed(i) > deceleration * (plan_[i].end - start())) continue;
-      stop_ = std::fmax(plan_[i].begin, start() + speed(i) / deceleration);
+      if (speeds_[i] > deceleration * (plan_[i].end - start())) continue;
+      stop_ = std::fmax(plan_[i].begin, start() + speeds_[i] / deceleration);
       return;
     }
   }
@@ -432,12 +459,12 @@ class Braking {
     if (now == nullptr) return t;
     const double since = t - start();
     const double s =
-        far_[hint] + speed(hint) * (t - now->begin) - 0.5 * deceleration_ * since * since;
+        far_[hint] + speeds_[hint] * (t - now->begin) - 0.5 * deceleration_ * since * since;
     const auto after = std::lower_bound(far_.begin(), far_.end(), s);
     if (after == far_.begin()) return start();
     const auto i = static_cast<std::size_t>(after - far_.begin()) - 1;
     if (i >= plan_.size()) return plan_.back().end;
-    return std::fmin(plan_[i].end, plan_[i].begin + (s - far_[i]) / speed(i));
+    return std::fmin(plan_[i].end, plan_[i].begin + (s - far_[i]) / speeds_[i]);
   }
 
   bool is_clear(const Couple& couple) const {
@@ -446,32 +473,54 @@ class Braking {
     const double end = std::fmin(plan_.back().end, life.end);
     return begin > end || is_clear(couple, begin, end, undelayed(begin), undelayed(end));
   }
+  // s. By how much undelayed() leaves the straight line from begin to end, given its values
+  // there: a quarter of the range of its slope, times the duration.
+  double bend(double begin, double end, double first, double last) const noexcept {
+    Extent slopes;     // m/s, of the ego
+    Extent undelayed;  // m/s
+    for (std::size_t i = way_.index(begin); i <= way_.index(end); ++i) {
+      const double since = larger(begin, plan_[i].begin) - start();
+      slopes.include(speeds_[i] - deceleration_ * since);
+      slopes.include(speeds_[i] - deceleration_ * (-larger(-end, -plan_[i].end) - start()));
+    }
+    for (std::size_t i = way_.index(first); i <= way_.index(last); ++i) {
+      undelayed.include(speeds_[i]);
+    }
+    const double least = end > stop_ ? 0.0 : larger(0.0, slopes.low);
+    const double range = larger(0.0, slopes.high) / undelayed.low - least / undelayed.high;
+    const double bend = 0.25 * range * (end - begin) * (1.0 + 0x1p-40);
+    return bend < last - first ? bend : last - first;
+  }
+
   // From begin to end (s), where it is from `first` to `last` without the deceleration.
   bool is_clear(const Couple& couple, double begin, double end, double first, double last) const {
     constexpr double kShortest = 1e-5;  // s
     const double rounding =
         16.0 * kUnitRoundoff * (std::fabs(begin) + std::fabs(end)) + 0x1p-40 * (end - begin);
     const Motion motion = couple.motion->motion();
-    const double off = obstacles_.time_error() + rounding;
     const double stamp = obstacles_.stamp(couple.obstacle);
     const auto known = [&](double time) noexcept {
-      return std::fmin(motion.back().end, std::fmax(motion.front().begin, time));
+      return std::fmin(motion.back().end, std::fmax(motion.front().begin, time - stamp));
     };
-    const Couple::Encounter encounter = couple.encounter(
-        std::fmax(start(), first - rounding), std::fmin(plan_.back().end, last + rounding),
-        known((begin - stamp) - off), known((end - stamp) + off));
-    if (encounter.is_apart) return true;
-    if (encounter.size <= 0.5 * tolerance_ || end - begin <= kShortest) return false;
     const double middle = 0.5 * (begin + end);
     const double there = undelayed(middle);
+    const double round = couple.way->fastest() * (bend(begin, end, first, last) + rounding) +
+                         couple.motion->fastest() * (obstacles_.time_error() + rounding);
+    const Couple::Encounter encounter = couple.encounter(
+        {first, there, last}, {known(begin), known(middle), known(end)}, true, round);
+    if (encounter.is_apart) return true;
+    const bool is_short = encounter.size <= 0.5 * tolerance_ || end - begin <= kShortest;
+    if (is_short || encounter.distance <= tolerance_) return false;
     return is_clear(couple, begin, middle, first, there) &&
            is_clear(couple, middle, end, there, last);
   }
 
   const Obstacles& obstacles_;
+  const Track& way_;
   Motion plan_;
   std::span<const Couple> couples_;
   std::vector<Couple> noticed_;
+  std::vector<double> speeds_;    // m/s, by piece
   std::vector<double> far_{0.0};  // m, driven at the begin of each piece, and at the end
   double tolerance_;              // m
   double deceleration_ = 0.0;     // m/s2
@@ -479,8 +528,8 @@ class Braking {
 };
 
 // Finds the least time between the ego and an obstacle at one place, by branch and bound over
-// intervals of the times of both: those that are nearest in time come first. They are dropped if a
-// line separates all that both sweep.
+// intervals of the times of both: those that are nearest in time come first. They are dropped if
+// a line separates all that both sweep.
 class Encroachment {
  public:
   Encroachment(const Obstacles& obstacles, const Track& way, std::span<const Couple> couples,
@@ -507,12 +556,12 @@ class Encroachment {
       pairs_.pop_back();
       if (shared <= 1.05 * pair.apart + 0.02 || n == kMostPairs) return certain(pair);
       const Couple& couple = couples_[pair.couple];
-      const Couple::Encounter encounter =
-          couple.encounter(pair.begin, pair.end, pair.first, pair.last);
-      if (encounter.is_apart) continue;
-      if (encounter.size <= 0.5 * tolerance_) return certain(pair);
       const double now = Couple::middle(pair.begin, pair.end);
       const double then = Couple::middle(pair.first, pair.last);
+      const Couple::Encounter encounter =
+          couple.encounter({pair.begin, now, pair.end}, {pair.first, then, pair.last}, false, 0.0);
+      if (encounter.is_apart) continue;
+      if (encounter.size <= 0.5 * tolerance_) return certain(pair);
       if (encounter.distance <= tolerance_) {
         shared = std::fmin(shared, std::fabs(local(pair, now) - then));
       }
