@@ -1157,7 +1157,8 @@ class Scene:
         """Return how critical each of K trajectories is.
 
         The motions and the verdicts are those of `first_contact`. The verdict may differ if the
-        smallest distance is within `tolerance` of the required one.
+        smallest distance is within `tolerance` of the required one, or if the positions are less
+        certain than a tenth of `tolerance`.
 
         Parameters
         ----------

@@ -345,3 +345,31 @@ def test_drawings_leave_out_what_does_not_exist() -> None:
         lines = [patch for patch in drawn if patch.get_linestyle() in ("--", "dashed")]
         pyplot.close(figure)
         assert (sum(corners), len(lines)) == (5 * filled, dashed), time
+
+
+@pytest.mark.parametrize("x", [12.0, 20.0, 60.0])
+def test_an_obstacle_that_begins_at_an_unknown_place_may_be_anywhere(x: float) -> None:
+    """Its path is known up to 0.5 s, and it exists from 1 s on; another one stands at 20 m."""
+    path, wall = ([0.5], [(x, 1.0, 0.0)]), ([0.5], [(20.0, 0.0, 0.0)])
+    begins = Scene([BOX], [(x, 0.0, 0.0)], paths=[path], lifetimes=[(1.0, nan)])
+    for speed in (0.0, 1.0, 4.0):
+        found = begins.time_to_collision(CAR, ORIGIN, (speed, 0.0, 0.0), 0.0)
+        assert (found.verdicts, found.statuses) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+        assert found.ids == 0
+    early = begins.time_to_collision(CAR, ORIGIN, (1.0, 0.0, 0.0), 0.0, horizon=0.9)
+    assert early.verdicts == Verdict.FREE
+    both = Scene(
+        [BOX, BOX], [(20.0, 0.0, 0.0), (x, 0.0, 0.0)], paths=[wall, path],
+        lifetimes=[(nan, nan), (1.0, nan)],
+    )  # fmt: skip
+    slow, fast = (
+        both.time_to_collision(CAR, ORIGIN, (speed, 0.0, 0.0), 0.0) for speed in (10.0, 30.0)
+    )
+    assert (slow.verdicts, slow.ids) == (Verdict.UNKNOWN, 1), "contact after 1.75 s"
+    assert (fast.verdicts, fast.ids) == (Verdict.COLLISION, 0), "contact after 0.58 s"
+
+
+def test_the_velocity_of_an_obstacle_that_has_left_is_not_needed() -> None:
+    left = Scene([BOX], [(60.0, 0.0, 0.0)], velocities=[(nan,) * 3], lifetimes=[(-1.0, 1.0)])
+    verdicts = left.time_to_collision(CAR, [ORIGIN] * 2, [(1.0, 0.0, 0.0)] * 2, [5.0, 0.5]).verdicts
+    assert verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]

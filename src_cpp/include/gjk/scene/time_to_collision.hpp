@@ -58,6 +58,8 @@ void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Po
 #ifdef GJK_KERNEL
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "gjk/certificate.hpp"
 #include "gjk/motion/cast.hpp"
@@ -67,6 +69,10 @@ void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Po
 namespace gjk {
 
 namespace detail {
+
+inline bool has_velocity(Motion motion) noexcept {
+  return !motion.empty() && motion.front().begin != motion.back().end;
+}
 
 // The motions of an obstacle after a time, if it keeps the velocity that it has at this time, in
 // its own frame. The time has an error, so the obstacle may have one of several velocities: calls
@@ -82,7 +88,7 @@ bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, dou
   local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
   std::size_t at = 0;
   const Piece* const piece = piece_at(motion, local.time, at);
-  if (piece == nullptr || motion.front().begin == motion.back().end) return false;
+  if (piece == nullptr || !has_velocity(motion)) return false;
   const Placement now = piece->at(local.time, reach);
   const double error = now.error + drift(motion, at, local, reach);
   visit_within_error(motion, at, local, [&](const Piece& source) {
@@ -104,10 +110,11 @@ bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, dou
 
 // The velocities of all obstacles of a scene.
 struct Velocities {
-  double fastest = 0.0;       // m/s, upper bound on the speed of any point
-  std::int64_t unknown = -1;  // index of an obstacle that is known at one time only; -1: none
+  double fastest = 0.0;  // m/s, upper bound on the speed of any point
+  // The obstacles that are known at one time only, or not at the begin of their lifetimes.
+  std::vector<std::size_t> unknown;
 
-  static Velocities of(const Obstacles& obstacles) noexcept {
+  static Velocities of(const Obstacles& obstacles) {
     Velocities all;
     for (std::size_t i = 0; i < obstacles.size(); ++i) {
       double reach = 0.0;
@@ -116,9 +123,10 @@ struct Velocities {
         reach = std::fmax(reach, obstacles.outlines().reach(k) + part.radius + part.error);
       }
       const Motion motion = obstacles.motion(i);
-      if (motion.empty() || motion.front().begin == motion.back().end) {
-        all.unknown = static_cast<std::int64_t>(i);
-      }
+      const double begin = obstacles.lifetimes().at(i).begin;
+      const bool is_known =
+          has_velocity(motion) && (!std::isfinite(begin) || obstacles.is_known(i, begin));
+      if (!is_known) all.unknown.push_back(i);
       for (const Piece& piece : motion) {
         all.fastest = std::fmax(all.fastest, piece.speed(reach) * (1.0 + 0x1p-40));
       }
@@ -166,9 +174,15 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
     decision.fail(Status::prediction_too_short);
     note(0.0, unknown, false);
   }
-  if (velocities.unknown >= 0) {
+  for (std::size_t n = velocities.unknown.size(); n-- > 0;) {
+    const std::size_t i = velocities.unknown[n];
+    const Interval meets = obstacles.lifetimes().at(i).on_clock(time, 0.0);
+    if (meets.end < 0.0 || meets.begin > horizon) continue;
+    // Whether it is known now was checked above.
+    if (meets.begin <= 0.0 && has_velocity(obstacles.motion(i))) continue;
     decision.fail(Status::prediction_too_short);
-    note(0.0, velocities.unknown, false);
+    note(std::fmax(0.0, meets.begin), static_cast<std::int64_t>(i), false);
+    if (until == 0.0) break;
   }
   if (scene.region() != nullptr &&
       scene.region()->to_outside(ego, {pose, 0.0}) < std::numeric_limits<double>::infinity()) {
@@ -206,7 +220,7 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
                                      std::fmax(time, life.begin), time, horizon, follow);
     if (is_known) return;
     decision.fail(Status::prediction_too_short);
-    note(0.0, owner, false);
+    note(std::fmax(0.0, meets.begin), owner, false);
   };
   // Points that are farther apart than they can move in this time do not meet.
   const double speed = norm({twist.x, twist.y}) + std::fabs(twist.yaw) * reach + velocities.fastest;
