@@ -371,5 +371,6 @@ def test_an_obstacle_that_begins_at_an_unknown_place_may_be_anywhere(x: float) -
 
 def test_the_velocity_of_an_obstacle_that_has_left_is_not_needed() -> None:
     left = Scene([BOX], [(60.0, 0.0, 0.0)], velocities=[(nan,) * 3], lifetimes=[(-1.0, 1.0)])
-    verdicts = left.time_to_collision(CAR, [ORIGIN] * 2, [(1.0, 0.0, 0.0)] * 2, [5.0, 0.5]).verdicts
+    twists = [(1.0, 0.0, 0.0)] * 2
+    verdicts = left.time_to_collision(CAR, [ORIGIN] * 2, twists, [5.0, 0.5]).verdicts
     assert verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
