@@ -125,8 +125,10 @@ class Scene:
         after the stamp [s], >= 0.
     time_error : float
         Maximum error of the stamps and of the times of queries [s], >= 0, for example from
-        conversion from nanoseconds. All bounds include it. A query at the last time of a
-        prediction is answered, although the true time may be later by `time_error`.
+        conversion from nanoseconds. All bounds include it. Distances may be greater than the true
+        ones by a few times the movement of an obstacle in this time; `lower_bounds` are not. A
+        query at the last time of a prediction is answered, although the true time may be later by
+        `time_error`.
     threads : int
         Number of threads that make the scene, at most 256. 0: one per processor. The scene is the
         same for any number.
