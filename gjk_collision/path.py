@@ -266,7 +266,7 @@ class Path:
         return self._leading[0]
 
     def __getitem__(self, index: int) -> Path:
-        """Return one path of several, of shape (K,)."""
+        """Return one path. Only for a `Path` of shape (K,)."""
         if len(self._leading) != 1:
             rule = f"needs a path of shape (K,) (got {self._leading})"
             raise InputError(Status.INVALID_INPUT, "index", None, rule)

@@ -281,7 +281,9 @@ class ContactResult(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CriticalityResult(Record):
-    """How critical K trajectories are. No value is more favourable than the true one.
+    """How critical K trajectories are.
+
+    Times are never greater than the true ones, speeds and decelerations never smaller.
 
     If the verdict is UNKNOWN, all numbers are NaN.
 
