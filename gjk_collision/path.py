@@ -471,7 +471,9 @@ class Path:
 
     def _only(self, argument: str) -> Path:
         if self._leading:
-            rule = f"needs one path (got shape {self._leading}): select one, as in path[0]"
+            is_row = len(self._leading) == 1
+            how = "select one, as in path[0]" if is_row else "move one: path[0].moved(pose)"
+            rule = f"needs one path (got shape {self._leading}): {how}"
             raise InputError(Status.INVALID_INPUT, argument, None, rule)
         return self
 
