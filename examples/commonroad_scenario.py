@@ -6,6 +6,7 @@ An obstacle exists only while the scenario has states of it. The vehicle must st
 """
 
 import sys
+from importlib.util import find_spec
 from math import nan
 from time import perf_counter
 from typing import Any
@@ -92,6 +93,25 @@ def sampled(state: Any, dt: float, steps: int = 31) -> tuple[np.ndarray, np.ndar
     return poses, state.time_step * dt + times
 
 
+def print_pycrcc(scenario: Scenario, poses: np.ndarray, first: int) -> None:
+    """Ask the CommonRoad drivability checker too, in a call for each trajectory."""
+    from commonroad_dc import pycrcc
+    from commonroad_dc.collision.collision_detection import pycrcc_collision_dispatch
+
+    checker = pycrcc_collision_dispatch.create_collision_checker(scenario)
+    moving = []
+    for trajectory in poses:
+        moving.append(pycrcc.TimeVariantCollisionObject(first))
+        for x, y, yaw in trajectory:
+            moving[-1].append_obstacle(pycrcc.RectOBB(2.25, 0.9, yaw, x, y))
+    for each in moving:  # it keeps the obstacles at each time for later calls
+        checker.collide(each)
+    begin = perf_counter()
+    free = sum(not checker.collide(each) for each in moving)
+    seconds = perf_counter() - begin
+    print(f"  pycrcc, free at the poses: {free}, {seconds / len(poses) * 1e6:.1f} us each")
+
+
 def main(path: str) -> None:
     """Print how many trajectories are free at their poses, and how many between them too."""
     scenario, problems = CommonRoadFileReader(path).open()
@@ -110,6 +130,13 @@ def main(path: str) -> None:
             ("at all times", (contact.verdicts == Verdict.FREE).sum(), end - between),
         ):
             print(f"  free {what}: {free}, {seconds / len(poses) * 1e6:.1f} us each")
+        begin = perf_counter()
+        for trajectory in poses:
+            scene.check(CAR, trajectory, times, stop_at_first=True)
+        seconds = perf_counter() - begin
+        print(f"  a call for each trajectory: {seconds / len(poses) * 1e6:.1f} us each")
+        if inside is None and find_spec("commonroad_dc") is not None:
+            print_pycrcc(scenario, poses, state.time_step)
 
 
 if __name__ == "__main__":

@@ -88,4 +88,4 @@ def test_runs_on_a_file(scenario: Any, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = [line.split(",")[0] for line in done.stdout.splitlines()]
     assert lines[0] == "obstacles: 231 trajectories of 31 poses"
-    assert len(lines) == 6
+    assert len(lines) == 8
