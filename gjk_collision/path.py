@@ -396,8 +396,9 @@ class Path:
         Raises
         ------
         InputError
-            COORD_RANGE: a pose of a moved path is too far away, or the yaw of its start and all
-            turns sum up to more than 1e6 rad. NON_FINITE, ARRAY_MISMATCH, INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. COORD_RANGE: a pose of a moved path is too far away,
+            or the yaw of its start and all turns sum up to more than 1e6 rad. NON_FINITE,
+            ARRAY_MISMATCH, INVALID_INPUT.
         """
         frames = as_poses(poses, "poses")
         shape = frames.shape[:-1]
