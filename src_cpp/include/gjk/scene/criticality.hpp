@@ -654,7 +654,7 @@ class Neighbours {
             is_known &= is_moment || !life.holds(stamp) || stamp < begin || stamp > end;
             return false;
           }
-          // What stands for ever is met at all times or never.
+          // An obstacle that always stands there is met at the same time or not at all.
           if (number_[i] == 0 && any_time && !life.is_limited()) return false;
           const Convex part = outlines.part(k);
           if (number_[i] == 0) standing.push_back(track(i));
