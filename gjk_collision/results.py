@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from .record import Record, renamed
 from .verdict import Status, Verdict, no_truth_value
 
@@ -90,6 +92,18 @@ class CheckResult(Record):
     nearest_ids = renamed("nearest_ids", "ids")
     nearest_indices = renamed("nearest_indices", "indices")
 
+    def __getattr__(self, name: str) -> Any:
+        """Return the ids of a result that has the ids of all obstacles of the scene instead.
+
+        They are looked up when they are first read. For a large batch of poses, this takes a tenth
+        of the time of the check.
+        """
+        if name != "ids":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        ids = self._id_of.take(self.indices)
+        object.__setattr__(self, "ids", ids)
+        return ids
+
     @property
     def first_invalid(self) -> int | NDArray[np.int64]:
         """Index of the first pose of each trajectory that is not FREE; -1: all are FREE.
@@ -99,8 +113,8 @@ class CheckResult(Record):
         """
         if np.ndim(self.verdicts) < 2:
             return self.first_invalid_index
-        invalid = self.verdicts != Verdict.FREE
-        return np.where(invalid.any(axis=-1), invalid.argmax(axis=-1), -1)
+        *leading, length = self.verdicts.shape
+        return _core.first_invalid(self.verdicts.reshape(-1, length)).reshape(leading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

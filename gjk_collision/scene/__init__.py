@@ -571,7 +571,7 @@ class Scene:
                 "statuses": answer["statuses"],
                 "distances": answer["distances"],
                 "lower_bounds": answer["lower_bounds"],
-                "ids": self._ids_of(answer["nearest"]),
+                "_id_of": self._id_of,
                 "indices": answer["nearest"],
                 "witnesses": answer["witnesses"] if mode == "witness" else None,
                 "directions": answer["directions"] if mode == "witness" else None,

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 
 #include "bindings.hpp"
 
@@ -18,6 +20,13 @@ struct Answer {
   Vec2 point_b;              // m
   Vec2 direction;
 };
+
+// The first verdict that is not FREE; -1: none.
+inline std::int64_t first_invalid(std::span<const std::uint8_t> verdicts) noexcept {
+  const auto found = std::ranges::find_if_not(
+      verdicts, [](std::uint8_t v) { return is_free(static_cast<Verdict>(v)); });
+  return found == verdicts.end() ? -1 : found - verdicts.begin();
+}
 
 // Arrays with one row per answer. Arrays that are not asked for are empty.
 class AnswerArrays {
@@ -60,19 +69,15 @@ class AnswerArrays {
 
   struct Summary {
     Verdict worst = Verdict::unknown;  // if there is no answer
-    py::ssize_t first_invalid = -1;    // the first answer that is not FREE; -1: none
+    std::int64_t first_invalid = -1;
   };
   Summary summary() const noexcept {
-    Summary found;
-    unsigned seen = 0;  // bit v: verdict v
-    for (py::ssize_t i = verdicts.size() - 1; i >= 0; --i) {
-      seen |= 1U << verdict_[i];
-      found.first_invalid = is_free(static_cast<Verdict>(verdict_[i])) ? found.first_invalid : i;
-    }
+    const std::span<const std::uint8_t> all(verdict_, static_cast<std::size_t>(verdicts.size()));
+    Summary found{.first_invalid = first_invalid(all)};
     int most = -1;
     for (unsigned v = 0; v < 4; ++v) {
       const auto verdict = static_cast<Verdict>(v);
-      if ((seen >> v & 1U) == 0 || severity(verdict) <= most) continue;
+      if (severity(verdict) <= most || std::ranges::find(all, v) == all.end()) continue;
       found.worst = verdict;
       most = severity(verdict);
     }

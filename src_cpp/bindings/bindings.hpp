@@ -320,7 +320,7 @@ void bind_casts(py::module_& module);
 void bind_trace(py::module_& module);
 void bind_region(const py::module_& module);
 void bind_scene(py::module_& module);
-void bind_scene_queries(py::class_<Scene>& scene);
+void bind_scene_queries(py::module_& module, py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);
 void bind_time_to_collision(py::class_<Scene>& scene);
 void bind_criticality(py::class_<Scene>& scene);

@@ -229,7 +229,7 @@ void bind_scene(py::module_& module) {
       .def_property_readonly("bytes", &Scene::bytes)
       .def("updated", &updated, py::arg("indices"), py::arg("poses"), py::arg("shapes"),
            py::arg("reported"));
-  bind_scene_queries(scene);
+  bind_scene_queries(module, scene);
   bind_path(scene);
   bind_time_to_collision(scene);
   bind_criticality(scene);

@@ -61,6 +61,16 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   return out;
 }
 
+// See first_invalid(), for each row.
+py::array_t<std::int64_t> first_invalid_of(const Array<std::uint8_t>& verdicts) {
+  py::array_t<std::int64_t> found(verdicts.shape(0));
+  const auto length = static_cast<std::size_t>(verdicts.shape(1));
+  for (py::ssize_t row = 0; row < found.size(); ++row) {
+    found.mutable_at(row) = first_invalid({verdicts.data(row), length});
+  }
+  return found;
+}
+
 // The check of one pose, which creates no arrays.
 bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
              const std::optional<Real>& time, Real margin) {
@@ -146,7 +156,8 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
 
 }  // namespace
 
-void bind_scene_queries(py::class_<Scene>& scene) {
+void bind_scene_queries(py::module_& module, py::class_<Scene>& scene) {
+  module.def("first_invalid", &first_invalid_of, py::arg("verdicts"));
   scene
       .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
            py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),

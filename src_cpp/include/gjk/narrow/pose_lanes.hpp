@@ -109,7 +109,6 @@ class LanePart {
         east(static_cast<float>(box.high.x + offset.x)),
         north(static_cast<float>(box.high.y + offset.y)),
         error(of_vertices) {
-    const auto larger = [](float a, float b) noexcept { return a > b ? a : b; };
     largest = larger(larger(std::fabs(west), std::fabs(east)),
                      larger(std::fabs(south), std::fabs(north)));
     slack = kLaneSlack * (largest + 4.0F * static_cast<float>(reach));

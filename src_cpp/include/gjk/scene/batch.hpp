@@ -88,6 +88,7 @@ class Batch {
     for_each_chunk(groups_.others() > 0 ? all : 0, 1, threads, [&] {
       return [&, egos = Egos(*this)](std::size_t round, std::size_t) mutable {
         std::array<std::size_t, kInRound> chosen;
+        std::array<std::size_t, kInRound> open;
         std::size_t count = 0;
         const std::size_t from = round / rounds * together;
         for (std::size_t k = from; k < std::min(from + together, trajectories); ++k) {
@@ -95,16 +96,18 @@ class Batch {
           std::size_t end = std::min({n + steps, (k + 1) * length, poses_.size()});
           if (options_.stop_at_first) end = std::min(end, stop_after_[k] + 1);
           for (; n < end; ++n) {
-            if (groups_.of(n) == TimeGroups::kNone) chosen[count++] = n;
+            if (groups_.of(n) != TimeGroups::kNone) continue;
+            chosen[count++] = n;
+            __builtin_prefetch(&poses_[n]);  // those of several trajectories are apart
           }
         }
+        std::span<const std::size_t> left = std::span(chosen).first(count);
         if (times_.empty() && can_use_lanes(Obstacles::at_rest())) {
-          const auto of_round = std::span(chosen).first(count);
-          count = options_.mode == Mode::collide
-                      ? check_in_lanes(egos, of_round, Obstacles::at_rest())
-                      : measure_in_lanes(egos, of_round);
+          left = options_.mode == Mode::collide
+                     ? check_in_lanes(egos, left, Obstacles::at_rest(), open)
+                     : measure_in_lanes(egos, left, open);
         }
-        check_some(egos, std::span(chosen).first(count), Obstacles::at_rest());
+        check_some(egos, left, Obstacles::at_rest());
       };
     });
     for (std::size_t k = 0; k < stop_after_.size(); ++k) {
@@ -234,12 +237,12 @@ class Batch {
     return options_.mode == Mode::distance && obstacles_.most_vertices() <= LaneOutline::kMost;
   }
 
-  // Decides poses in groups of neighbours, with the obstacles at rest or in a slice. Moves the
-  // poses that it leaves open to the front of `chosen`, and returns their number. The results are
-  // those of Scene::check(): a gap that lanes prove is large enough for FREE in any query, and the
-  // parts are visited in the same order.
-  std::size_t check_in_lanes(Egos& egos, std::span<std::size_t> chosen,
-                             const Obstacles::View& view) {
+  // Decides poses in groups of neighbours, with the obstacles at rest or in a slice. Returns the
+  // poses that it leaves open, in `room`. The results are those of Scene::check(): a gap that lanes
+  // prove is large enough for FREE in any query, and the parts are visited in the same order.
+  std::span<const std::size_t> check_in_lanes(Egos& egos, std::span<const std::size_t> chosen,
+                                              const Obstacles::View& view,
+                                              std::span<std::size_t> room) {
     std::array<PoseGroup, kAhead> groups;
     std::array<FloatBox, kAhead> boxes;
     Bvh::Hits hits;
@@ -258,8 +261,8 @@ class Batch {
           boxes[count++] = group.around(obstacles_.origin(), range);
           continue;
         }
-        for (int k = 0; k < group.size(); ++k) chosen[open++] = group.number(k);
-        if (group.size() == 0) chosen[open++] = chosen[next++];
+        for (int k = 0; k < group.size(); ++k) room[open++] = group.number(k);
+        if (group.size() == 0) room[open++] = chosen[next++];
       }
       for (std::size_t first = 0; first < count;) {
         std::size_t together = count - first;
@@ -278,20 +281,18 @@ class Batch {
         for (std::size_t query = 0; query < together; ++query) {
           const std::size_t begin = end;
           while (end < found && hits[end].query == query) ++end;
-          const PoseGroup& group = groups[first + query];
-          if (is_stopped(group)) continue;
-          open = answer(group, search, std::span(hits).subspan(begin, end - begin), view, chosen,
-                        open);
+          open = answer(groups[first + query], search, std::span(hits).subspan(begin, end - begin),
+                        view, room, open);
         }
         first += together;
       }
     }
-    return open;
+    return room.first(open);
   }
 
-  // Mode distance, with the obstacles at rest. Moves the poses that it leaves open to the front of
-  // `chosen`, and returns their number.
-  std::size_t measure_in_lanes(Egos& egos, std::span<std::size_t> chosen) {
+  // Mode distance, with the obstacles at rest. Returns the poses that it leaves open, in `room`.
+  std::span<const std::size_t> measure_in_lanes(Egos& egos, std::span<const std::size_t> chosen,
+                                                std::span<std::size_t> room) {
     const auto required = [&](std::size_t k) noexcept {
       return scene_.required_to(k, Obstacles::at_rest(), options_.margin);
     };
@@ -304,7 +305,7 @@ class Batch {
       const auto size = static_cast<std::size_t>(group.size());
       if (size == 0 || !ego.is_usable() || !group.is_in_range(obstacles_.origin())) {
         const std::size_t end = next + std::max<std::size_t>(size, 1);
-        while (next < end) chosen[open++] = chosen[next++];
+        while (next < end) room[open++] = chosen[next++];
         continue;
       }
       next += size;
@@ -314,7 +315,7 @@ class Batch {
         const DistanceGroup::Answer& answer = answers[static_cast<std::size_t>(k)];
         const std::size_t n = group.number(k);
         if (!answer.is_known || answer.decision.verdict() == Verdict::unknown) {
-          chosen[open++] = n;
+          room[open++] = n;
           continue;
         }
         PoseResult result;
@@ -332,7 +333,7 @@ class Batch {
         finish(n, result);
       }
     }
-    return open;
+    return room.first(open);
   }
 
   // The first of the chosen poses that have the same ego, as many as a group can take.
@@ -347,17 +348,17 @@ class Batch {
     return chosen.first(count);
   }
 
-  // Adds the poses of the group that are left open to chosen[open] and after.
+  // Adds the poses of the group that are left open to room[open] and after.
   std::size_t answer(const PoseGroup& group, const Exhausted& search,
                      std::span<const Bvh::Hit> near, const Obstacles::View& view,
-                     std::span<std::size_t> chosen, std::size_t open) {
+                     std::span<std::size_t> room, std::size_t open) {
     const auto found = [&](std::size_t k) noexcept {
       return view.slice != nullptr ? view.slice->part(k) : obstacles_.at_rest(k);
     };
     const auto required = [&](std::size_t k) noexcept {
       return scene_.required_to(k, view, options_.margin);
     };
-    const bool until_hit = options_.stop_at_first &&
+    const bool until_hit = options_.stop_at_first && !near.empty() &&
                            group.number(0) / length_ == group.number(group.size() - 1) / length_;
     const PoseGroup::Answers answers =
         group.compare(search, near, obstacles_.origin(), found, required, until_hit);
@@ -376,7 +377,7 @@ class Batch {
         result.nearest = obstacles_.owner(part);
         if (!hints_.empty()) hints_[n].store(part, std::memory_order_relaxed);
       } else if (!is_free(result.verdict)) {
-        chosen[open++] = n;
+        room[open++] = n;
         continue;
       }
       finish(n, result);
@@ -416,6 +417,7 @@ class Batch {
       }
     };
     std::array<std::size_t, kAhead> group;  // searched together
+    std::array<std::size_t, kAhead> open;   // those that lanes do not decide
     std::array<Transform, kAhead> of_group;
     for (std::size_t next = 0; next < chosen.size();) {
       std::size_t count = 0;
@@ -447,16 +449,17 @@ class Batch {
         }
         check_one(n, ego, known, hint);
       }
+      std::span<const std::size_t> left = std::span(group).first(count);
       if (use_lanes) {
-        count = check_in_lanes(egos, std::span(group).first(count), view);
-        for (std::size_t i = 0; i < count; ++i) {
-          of_group[i] = Transform::from_pose(poses_[group[i]], obstacles_.origin());
+        left = check_in_lanes(egos, left, view, open);
+        for (std::size_t i = 0; i < left.size(); ++i) {
+          of_group[i] = Transform::from_pose(poses_[left[i]], obstacles_.origin());
         }
       }
-      if (count == 0) continue;
-      look_ahead(egos, std::span(group).first(count), of_group, view, ahead, hits);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t n = group[i];
+      if (left.empty()) continue;
+      look_ahead(egos, left, of_group, view, ahead, hits);
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::size_t n = left[i];
         if (!is_stopped(n)) check_one(n, egos.at(n, i), ahead[i], kNone);
       }
     }

@@ -61,9 +61,6 @@ namespace gjk {
 
 namespace detail {
 
-// Faster than fmax. NaN as `a` gives b.
-inline double larger(double a, double b) noexcept { return a > b ? a : b; }
-
 // An interval, for example of a coordinate (m).
 struct Extent {
   double low = std::numeric_limits<double>::infinity();

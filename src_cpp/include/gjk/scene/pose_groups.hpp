@@ -31,26 +31,31 @@ class PoseGroup {
   PoseGroup() = default;
   // Takes poses of a batch, by their numbers, from the first one on: up to eight. It ends before a
   // pose with which the box around the positions would be wider than 4 reaches of the ego, and
-  // before a value that is NaN or out of range.
+  // before a value that is NaN or out of range. It refers to the numbers, which ascend.
   PoseGroup(const LaneShape& ego, std::span<const Pose> poses,
             std::span<const std::size_t> numbers) noexcept
-      : ego_(&ego), poses_(poses.data()) {
+      : ego_(&ego), poses_(poses.data()), numbers_(numbers.data()) {
     const int count = static_cast<int>(std::min<std::size_t>(numbers.size(), kPoseLanes));
-    std::copy_n(numbers.begin(), count, numbers_.begin());
     const double wide = 4.0 * ego.reach();
     const auto fits = [wide](const Box& box) noexcept {
       return box.high.x - box.low.x <= wide && box.high.y - box.low.y <= wide;
     };
-    std::array<Box, 2> boxes;  // two, because each step waits for the one before it
+    Box even;  // two boxes, because each step waits for the one before it
+    Box odd;
     bool are_in_domain = true;
-    for (int k = 0; k < count; ++k) {
-      is_run_ &= number(k) == number(0) + static_cast<std::size_t>(k);
+    const auto include = [&](int k, Box& box) noexcept {
       are_in_domain &= is_in_domain(pose(k));
-      boxes[static_cast<std::size_t>(k % 2)].include(position(k));
+      box.include(position(k));
+    };
+    int k = 0;
+    for (; k + 1 < count; k += 2) {
+      include(k, even);
+      include(k + 1, odd);
     }
-    boxes[0].include(boxes[1]);
-    if (are_in_domain && fits(boxes[0])) {  // in most cases
-      box_ = boxes[0];
+    if (k < count) include(k, even);
+    even.include(odd);
+    if (are_in_domain && fits(even)) {  // in most cases
+      box_ = even;
       size_ = count;
       return;
     }
@@ -63,15 +68,17 @@ class PoseGroup {
   }
   int size() const noexcept { return size_; }
   // Whether the numbers of its poses follow each other.
-  bool is_run() const noexcept { return is_run_; }
+  bool is_run() const noexcept {
+    return number(size_ - 1) - number(0) + 1 == static_cast<std::size_t>(size_);
+  }
   unsigned all() const noexcept { return (1U << size_) - 1U; }
-  std::size_t number(int k) const noexcept { return numbers_[static_cast<std::size_t>(k)]; }
+  std::size_t number(int k) const noexcept { return numbers_[k]; }
 
   // Whether rounding errors far from the origins of the frame and of the obstacles are below 2^-26
   // of the ego's reach.
   bool is_in_range(Vec2 origin) const noexcept {
     const Vec2 at = box_.center();
-    const auto largest = [](Vec2 v) noexcept { return std::fmax(std::fabs(v.x), std::fabs(v.y)); };
+    const auto largest = [](Vec2 v) noexcept { return larger(std::fabs(v.x), std::fabs(v.y)); };
     return largest(at) <= 0x1p+26 * ego_->reach() &&
            largest(at - origin) <= 0x1p+20 * ego_->reach();
   }
@@ -151,10 +158,9 @@ class PoseGroup {
 
   const LaneShape* ego_ = nullptr;
   const Pose* poses_ = nullptr;
+  const std::size_t* numbers_ = nullptr;
   Box box_;  // of the positions
   int size_ = 0;
-  bool is_run_ = true;
-  std::array<std::size_t, kPoseLanes> numbers_;
 };
 
 }  // namespace gjk

@@ -41,8 +41,7 @@ struct Box {
   // Gap per axis; 0 where the boxes overlap.
   Vec2 gap(const Box& other) const noexcept {
     const auto positive = [](double a, double b) noexcept {
-      const double larger = a > b ? a : b;
-      return larger > 0.0 ? larger : 0.0;  // NaN: 0
+      return larger(larger(a, b), 0.0);  // NaN: 0
     };
     return {positive(low.x - other.high.x, other.low.x - high.x),
             positive(low.y - other.high.y, other.low.y - high.y)};

@@ -126,7 +126,6 @@ struct Convex {
     has_chains = times_past_0 == 1 || size == 1;
   }
   double extent_of_extremes() const noexcept {
-    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
     return larger(larger(std::fabs(extreme_x[0]), std::fabs(extreme_x[2])),
                   larger(std::fabs(extreme_y[1]), std::fabs(extreme_y[3])));
   }

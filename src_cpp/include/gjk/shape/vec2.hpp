@@ -21,6 +21,12 @@ inline constexpr double kMaxCoordinate = 1e15;
 // Half an ulp of 1: bound on the relative error of +, -, *, / and sqrt.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
+// b if either is NaN. std::fmax is a call, which costs several times as much.
+template <class Number>
+constexpr Number larger(Number a, Number b) noexcept {
+  return a > b ? a : b;
+}
+
 constexpr Vec2 operator+(Vec2 a, Vec2 b) noexcept { return {a.x + b.x, a.y + b.y}; }
 constexpr Vec2 operator-(Vec2 a, Vec2 b) noexcept { return {a.x - b.x, a.y - b.y}; }
 constexpr Vec2 operator-(Vec2 a) noexcept { return {-a.x, -a.y}; }
