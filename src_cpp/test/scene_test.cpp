@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gjk/motion/prediction.hpp"
+#include "gjk/scene/path.hpp"
 #include "pairs.hpp"
 
 namespace gjk::scene_test {
@@ -95,6 +96,49 @@ TEST(Scene, an_ego_without_a_shape_is_never_free) {
   for (const Mode mode : {Mode::collide, Mode::distance}) {
     EXPECT_NE(scene.check(ego, {}, {.margin = 0.0, .mode = mode}).verdict, Verdict::free);
   }
+}
+
+TEST(Scene, an_obstacle_that_was_not_built_in_is_never_free) {
+  const Shape car = square();
+  const auto expect_unknown = [&](const Scene& scene) {
+    Scene::Ego ego(car);
+    const std::vector<Pose> poses(20);
+    for (const Mode mode : {Mode::collide, Mode::distance}) {
+      EXPECT_EQ(scene.check(ego, {}, {.mode = mode}).status, Status::invalid_input);
+      std::vector<PoseResult> results(poses.size());
+      scene.check(car, poses, {}, {.mode = mode}, results);
+      for (const PoseResult& result : results) EXPECT_EQ(result.verdict, Verdict::unknown);
+    }
+    std::vector<Nearest> nearest;
+    EXPECT_EQ(scene.nearest(ego, {}, 1, 1e3, nearest), Status::invalid_input);
+    EXPECT_EQ(check_path(scene, car, std::vector<Pose>{{}, {1, 0, 0}}, {}, {}).verdict,
+              Verdict::unknown);
+  };
+  Scene scene;
+  scene.add(square(), {50.0, 0.0, 0.0});
+  expect_unknown(scene);
+  const Obstacles::Change change{.index = 0, .pose = {60.0, 0.0, 0.0}};
+  expect_unknown(scene.updated({&change, 1}));
+  scene.build();
+  const Obstacles::Change missing{.index = 1};
+  expect_unknown(scene.updated({&missing, 1}));
+  scene.add(square(), {0.5, 0.0, 0.0});
+  expect_unknown(scene);
+  scene.build();
+  Scene::Ego ego(car);
+  EXPECT_EQ(scene.check(ego, {}, {}).verdict, Verdict::collision);
+}
+
+TEST(Scene, lists_of_other_lengths_than_the_poses_are_never_free) {
+  const Scene scene = scene_of({{50.0, 0.0}});
+  const std::vector<Pose> poses(20);
+  const std::vector<double> times(3);
+  std::vector<PoseResult> results(poses.size());
+  scene.check(square(), poses, times, {}, results);
+  for (const PoseResult& result : results) EXPECT_EQ(result.status, Status::invalid_input);
+  std::vector<PoseResult> few(3);
+  scene.check(square(), poses, {}, {}, few);
+  for (const PoseResult& result : few) EXPECT_EQ(result.status, Status::invalid_input);
 }
 
 TEST(Scene, bad_margins_are_never_free) {

@@ -4,6 +4,10 @@
 // change it are refused. And where the queries are compiled.
 #pragma once
 
+#if __cplusplus < 201709L
+#error "gjk: compile with -std=c++20 or later"
+#endif
+
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
 #error \
     "gjk: -ffast-math, or one of its parts, removes the NaN checks and the error bounds that \

@@ -170,8 +170,7 @@ class Certificate {
     return weaker(at_begin, at_end);
   }
 
-  // A tree search that was not aborted: items not visited, and those that a visit left out because
-  // of the limit, are farther away than `limit` (m).
+  // A tree search that was not aborted: items not visited are farther away than `limit` (m).
   static Certificate exhausted(const Exhausted& search, double limit) noexcept {
     return search.is_complete() ? greater_than(limit) : Certificate{};
   }

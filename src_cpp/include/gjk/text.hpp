@@ -110,6 +110,7 @@ inline std::string to_string(const PathResult& result) {
 
 // The text of a refused argument: "name[index]: rule".
 inline std::string text_of(const Issue& issue) {
+  if (!issue) return {};
   const std::string at = issue.index < 0 ? "" : "[" + std::to_string(issue.index) + "]";
   return issue.argument + at + ": " + issue.rule;
 }

@@ -16,7 +16,6 @@
 
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/view.hpp"
-#include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -42,24 +41,6 @@ struct LaneOutline {
   double inverse[kMost];  // 1/m^2, of the squared lengths of the edges; 0: too short
   double x[kMost][kDistanceLanes];
   double y[kMost][kDistanceLanes];
-};
-
-// Boxes (m) that contain a part at the poses, with its radius, and undecided() of it.
-struct LaneBoxes {
-  void set(int k, const Box& box, double of_part) noexcept {
-    west[k] = box.low.x;
-    south[k] = box.low.y;
-    east[k] = box.high.x;
-    north[k] = box.high.y;
-    undecided[k] = of_part;
-  }
-  Box at(int k) const noexcept { return {{west[k], south[k]}, {east[k], north[k]}}; }
-
-  double west[kDistanceLanes];
-  double south[kDistanceLanes];
-  double east[kDistanceLanes];
-  double north[kDistanceLanes];
-  double undecided[kDistanceLanes];
 };
 
 // What is known of a pair of outlines at each pose.

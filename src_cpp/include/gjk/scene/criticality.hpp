@@ -746,7 +746,7 @@ GJK_KERNEL void criticality(const Scene& scene, const Shape& ego, std::span<cons
   if (results.empty()) return;
   const std::size_t length = poses.size() / results.size();
   const bool shared = times.size() == length;
-  if (length == 0 || poses.size() != length * results.size() ||
+  if (scene.obstacles().unusable() >= 0 || length == 0 || poses.size() != length * results.size() ||
       !(shared || times.size() == poses.size())) {
     std::fill(results.begin(), results.end(), Criticality{.status = Status::invalid_input});
     return;

@@ -49,20 +49,22 @@ class DistanceGroup {
     answers_ = {};
     place(group, ego, margin, obstacles.origin());
     const Obstacles::View view = Obstacles::at_rest();
-    range_ = undecided_margin(obstacles.range(view, margin));
-    for (int k = 0; k < kDistanceLanes; ++k) set_limit(k);
+    const double range = undecided_margin(obstacles.range(view, margin));
+    const auto limit_of = [&](int k) noexcept { return larger(answer(k).distance, range); };
     const auto limit = [&]() noexcept {
-      double most = range_;
-      for (const double of_pose : limits_) most = larger(most, of_pose);
+      double most = range;
+      for (int k = 0; k < group.size(); ++k) {
+        if (answer(k).is_known) most = larger(most, limit_of(k));
+      }
       return most;
     };
-    const Exhausted search = obstacles.nearest(group.bounds(obstacles.origin()), limit(), view,
-                                               [&](std::uint32_t k) noexcept {
-                                                 meet(ego, obstacles.at_rest(k), k, required(k));
-                                                 return limit();
-                                               });
+    const Exhausted search = obstacles.nearest(
+        group.bounds(obstacles.origin()), limit(), view, [&](std::uint32_t k) noexcept {
+          meet(group, ego, obstacles.at_rest(k), k, required(k));
+          return limit();
+        });
     for (int k = 0; k < group.size(); ++k) {
-      answer(k).decision.take(Certificate::exhausted(search, larger(answer(k).distance, range_)));
+      answer(k).decision.take(Certificate::exhausted(search, limit_of(k)));
       // Such pairs that only other poses of the group need have no effect.
       answer(k).is_known &= !(answer(k).unsure <= answer(k).distance);
     }
@@ -70,11 +72,6 @@ class DistanceGroup {
   }
 
  private:
-  void set_limit(int k) noexcept {
-    const bool is_known = answer(k).is_known;
-    limits_[k] = is_known ? larger(answer(k).distance, range_) : range_;
-    known_ = (known_ & ~(1U << k)) | static_cast<unsigned>(is_known) << k;
-  }
   Answer& answer(int k) noexcept { return answers_[static_cast<std::size_t>(k)]; }
 
   // A part of the ego at a pose.
@@ -82,10 +79,10 @@ class DistanceGroup {
     double radius = 0.0;  // m
     double extent = 0.0;  // m, rounded up
     double error = 0.0;   // m
+    Box box;              // contains the part
   };
   struct Part {
     LaneOutline outline;
-    LaneBoxes boxes;
     std::array<Placed, kDistanceLanes> at;
   };
 
@@ -108,7 +105,7 @@ class DistanceGroup {
         is_usable &= placed.extent <= kMaxCoordinate;
         const double error = placed_error(local, at, at.error(local.extent));
         placed.error = larger(error, kMinExactCoordinate);  // a coordinate may be tiny
-        part(i).boxes.set(lane, box_at(local, at), undecided(placed));
+        placed.box = box_at(local, at);
       }
       answer(lane).is_known = is_usable;
       answer(lane).decision = Decision(margin);
@@ -120,39 +117,43 @@ class DistanceGroup {
     }
   }
 
-  // A part that is farther from a pose than its limit, and than it requires, has no effect on the
-  // answer: like those that the search does not visit, it is beyond the limit at the end, which is
-  // not larger.
-  void meet(const Shape& ego, const FoundPart& found, std::size_t number,
+  void meet(const PoseGroup& group, const Shape& ego, const FoundPart& found, std::size_t number,
             double required) noexcept {
     if (!found || !found.part().is_known()) {
       answers_ = {};
-      for (int k = 0; k < kDistanceLanes; ++k) set_limit(k);
       return;
     }
     const Convex q = found.part().facts();
+    const PackedParts::Vertices vertices = found.in->vertices(found.index);
     for (int i = 0; i < ego.parts(); ++i) {
-      unsigned near = 0;
+      std::array<Certificate, kDistanceLanes> boxes;
+      unsigned open = 0;
+      for (int k = 0; k < group.size(); ++k) {
+        if (!answer(k).is_known) continue;
+        const Placed& p = part(i).at[static_cast<std::size_t>(k)];
+        Certificate& apart = boxes[static_cast<std::size_t>(k)];
+        apart = Certificate::boxes(p.box, q.box(), q.beyond_box());
+        if (apart.lower() > answer(k).distance && apart.proves(certain(p, q, required))) {
+          answer(k).decision.take(apart, required);
+        } else {
+          open |= 1U << k;
+        }
+      }
+      if (open == 0) continue;
       LaneDistances lanes;
       simd::on_widest([&](auto set) noexcept {
         using Lanes = typename DistanceLanesOf<decltype(set)>::Type;
-        near = known_ & Lanes::within(part(i).boxes, limits_, undecided_margin(required), q.box(),
-                                      q.beyond_box() + undecided(q));
-        if (near == 0) return;
-        Lanes::measure(part(i).outline, found.in->vertices(found.index), at_, lanes);
+        Lanes::measure(part(i).outline, vertices, at_, lanes);
       });
       const std::size_t pair = number * parts_.size() + static_cast<std::size_t>(i);
-      for (; near != 0; near &= near - 1) {
-        const int k = std::countr_zero(near);
+      for (; open != 0; open &= open - 1) {
+        const int k = std::countr_zero(open);
         const auto lane = static_cast<std::size_t>(k);
         const auto classified = [&]() noexcept {
           return classify(room_.place(ego.part(i), transforms_[lane]), found.convex(), required);
         };
-        // With this bound, the part has no effect either if a lower limit would leave it out.
-        const auto boxes = Certificate::boxes(part(i).boxes.at(k), q.box(), q.beyond_box());
-        take(OutlineDistance(lanes, k), part(i).at[lane], q, required, boxes, pair, answer(k),
+        take(OutlineDistance(lanes, k), part(i).at[lane], q, required, boxes[lane], pair, answer(k),
              classified);
-        set_limit(k);
       }
     }
   }
@@ -196,9 +197,6 @@ class DistanceGroup {
   LaneTransforms at_;        // the same
   std::vector<Part> parts_;  // of the ego
   Room room_;
-  double range_ = 0.0;               // m, the largest distance that any part requires
-  double limits_[kDistanceLanes]{};  // m, by pose
-  unsigned known_ = 0;               // bit k: of answer k
   std::array<Answer, kDistanceLanes> answers_;
 };
 

@@ -62,6 +62,7 @@ class Obstacles {
   // rounded by 1e-7 s, and close times would coincide.
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
     outlines_->add(shape);
+    if (unusable_ < 0) unusable_ = static_cast<std::int64_t>(size());
     poses_.push_back(pose);
     if (stamp != 0.0 && stamps_.empty()) stamps_.assign(size() - 1, 0.0);
     if (stamp != 0.0 || !stamps_.empty()) stamps_.push_back(stamp);
@@ -81,7 +82,7 @@ class Obstacles {
   void build(const Vec2* origin = nullptr, unsigned threads = 1);
 
   // The cost per changed obstacle is small: the tree is rebuilt only when its order has become
-  // inefficient.
+  // inefficient. A change of an obstacle that does not exist makes the scene unusable.
   void change(std::span<const Change> changes);
 
   // All parts at their poses, relative to another local origin.
@@ -132,9 +133,11 @@ class Obstacles {
     return sum_outwards(margin, margins_.most_fixed()) + growth <= kMaxCoordinate;
   }
 
-  // Index of an obstacle without a shape, or with an unknown pose in this view; -1: none. The pose
-  // of an obstacle that does not exist is not needed.
-  std::int64_t shapeless() const noexcept { return shapeless_; }
+  // Index of an obstacle without a shape, or that was added after the last build() or changed
+  // before it; -1: none. While there is one, queries answer UNKNOWN.
+  std::int64_t unusable() const noexcept { return unusable_; }
+  // Index of an obstacle with an unknown pose in this view; -1: none. The pose of an obstacle that
+  // does not exist is not needed.
   std::int64_t unknown_in(const View& view) const noexcept {
     if (!view.timed || size() == 0) return -1;
     if (!(view.time <= until_)) return ends_first_;
@@ -388,7 +391,7 @@ class Obstacles {
     std::int64_t obstacle = -1;
   };
   std::vector<Gap> gaps_;  // where an obstacle exists but is not known, also within [from_, until_]
-  std::int64_t shapeless_ = -1;
+  std::int64_t unusable_ = -1;
   std::size_t most_vertices_ = 0;
 
   // Returns true if every obstacle has as many parts as before.
@@ -419,6 +422,12 @@ GJK_KERNEL void Obstacles::build(const Vec2* origin, unsigned threads) {
 }
 
 GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
+  const bool is_built = placed_.size() == outlines_->parts();
+  for (const Change& change : changes) {
+    if (is_built && change.index < size()) continue;
+    unusable_ = static_cast<std::int64_t>(change.index);
+    return;
+  }
   const bool same_parts = change_shapes(changes);
   for (const Change& change : changes) {
     poses_[change.index] = change.pose;
@@ -504,9 +513,9 @@ inline void Obstacles::choose_origin() noexcept {
 inline void Obstacles::place(unsigned threads) {
   placed_ = {};
   placed_ = placed_about(origin_, threads);
-  shapeless_ = -1;
+  unusable_ = -1;
   for (std::size_t i = 0; i < size(); ++i) {
-    if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
+    if (outlines_->begin(i) == outlines_->end(i)) unusable_ = static_cast<std::int64_t>(i);
   }
   most_vertices_ = outlines_->most_vertices();
   build_tree(threads);

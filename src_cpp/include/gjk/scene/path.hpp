@@ -387,7 +387,7 @@ class PathCheck {
 // Whether a path of `count` poses can be checked. Times (s) are strictly increasing, or empty.
 inline bool is_sound(const Scene& scene, const Shape& ego, std::span<const double> times,
                      std::size_t count, const PathOptions& options) noexcept {
-  bool sound = count > 0 && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
+  bool sound = count > 0 && ego.parts() > 0 && scene.obstacles().unusable() < 0 &&
                options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
                options.tolerance > 0.0 && options.time_error >= 0.0 &&
                (times.empty() || times.size() == count);

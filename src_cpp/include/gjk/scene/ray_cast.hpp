@@ -120,7 +120,7 @@ GJK_KERNEL RayHit RayCaster::cast(Vec2 direction, double max_distance, double to
   Convex point = Convex::view(&zero, &zero, 1, 8.0 * kUnitRoundoff * most);
   point.error = error_;
   if (!(!std::isnan(along.x) && max_distance >= 0.0 && tolerance > 0.0) ||
-      obstacles_->shapeless() >= 0 || !in_domain(point, point)) {
+      obstacles_->unusable() >= 0 || !in_domain(point, point)) {
     hit.status = Status::invalid_input;
     return hit;
   }

@@ -256,6 +256,10 @@ GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose, double time,
 GJK_KERNEL void Scene::check(const Shape& shape, std::span<const Pose> poses,
                              std::span<const double> times, const CheckOptions& options,
                              std::span<PoseResult> results, unsigned threads) const {
+  if (results.size() != poses.size()) {
+    std::ranges::fill(results, PoseResult{.status = Status::invalid_input});
+    return;
+  }
   const Shape* const only = &shape;
   check_each(
       {&only, 1}, {}, poses, times, options,
@@ -269,6 +273,11 @@ GJK_KERNEL void Scene::check_each(std::span<const Shape* const> shapes,
                                   std::span<const std::uint32_t> which, std::span<const Pose> poses,
                                   std::span<const double> times, const CheckOptions& options,
                                   const PutResults& put, unsigned threads) const {
+  const auto fits = [&](std::size_t size) { return size == 0 || size == poses.size(); };
+  if (!fits(times.size()) || !fits(which.size())) {
+    put(0, poses.size(), {.status = Status::invalid_input});
+    return;
+  }
   Batch<Scene>(*this, shapes, which, poses, times, options, put).check(threads);
 }
 
@@ -300,7 +309,7 @@ inline Status Scene::find_nearest(Ego& ego, const Pose& pose, const Obstacles::V
                                   std::size_t k, double max_distance, double window,
                                   std::size_t first) const {
   place(ego, pose);
-  if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
+  if (!ego.known_ || obstacles_.unusable() >= 0) return Status::invalid_input;
   if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
   if (k == 0) return Status::success;
   ego.seen_.clear();
@@ -395,9 +404,9 @@ inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& o
     return result;
   }
   Decision decision(options.margin);
-  if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
+  if (const std::int64_t unusable = obstacles_.unusable(); unusable >= 0) {
     decision.fail(Status::invalid_input);
-    result.nearest = shapeless;
+    result.nearest = unusable;
   } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
     decision.fail(Status::prediction_too_short);
     result.nearest = unknown;

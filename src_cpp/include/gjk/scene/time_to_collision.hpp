@@ -142,7 +142,7 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
   const Obstacles& obstacles = scene.obstacles();
   TimeToCollision result;
   double reach = 0.0;
-  bool sound = ego.parts() > 0 && obstacles.shapeless() < 0 && is_in_domain(pose) &&
+  bool sound = ego.parts() > 0 && obstacles.unusable() < 0 && is_in_domain(pose) &&
                std::isfinite(time) && options.tolerance > 0.0 && options.horizon > 0.0 &&
                options.horizon <= kMaxCoordinate && std::isfinite(twist.x) &&
                std::isfinite(twist.y) && std::isfinite(twist.yaw);
