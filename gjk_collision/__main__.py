@@ -4,7 +4,6 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .geometry import PoseLike, Shape
     from .replay.case import Case
     from .report.outcome import Result
     from .report.run import Options
@@ -56,8 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_replay, _add_record, _add_trace, _add_info):
         add(commands)
-    words = sys.argv[1:] if arguments is None else arguments
-    given = parser.parse_args(_with_joined_values(words))
+    given = parser.parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
         code = command(given)
@@ -91,21 +88,6 @@ class _Version(argparse.Action):
 
         print(f"gjk_collision {__version__}")
         parser.exit()
-
-
-def _with_joined_values(arguments: Sequence[str]) -> list[str]:
-    """Join each option and a negative value after it: argparse takes -3,0,0 for an option."""
-    joined: list[str] = []
-    for each in arguments:
-        if re.match(r"-[.\d]", each) and joined and re.fullmatch(r"--[\w-]+", joined[-1]):
-            joined[-1] += f"={each}"
-        else:
-            joined.append(each)
-    return joined
-
-
-class _BrokenError(Exception):
-    """A bag cannot be read. Unlike `BagError`, this class can be used without rosbags."""
 
 
 def _refuse(command: str, why: object, code: int = REFUSED) -> int:
@@ -335,122 +317,68 @@ def _record(given: argparse.Namespace) -> int:
 def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "trace",
-        help="draw the iterations of GJK on one pair of shapes",
-        description="Give two shapes, or a bag and --at. A shape is a JSON list of vertices "
-        "[[x, y], ...] in m, or a file with such a list. Instead of a bag, you can give a "
-        "scenario file (.yaml) with one case.",
+        help="print how the verdict on the vehicle and one obstacle was decided",
+        description="Instead of a bag, you can give a scenario file (.yaml) with one case.",
     )
     add = parser.add_argument
-    add("what", nargs="+", metavar="A B | BAG", help="two shapes, or one bag")
-    origin = (0.0, 0.0, 0.0)
-    units = "in m, m, rad (default: 0,0,0)"
-    add("--pose-a", type=_pose, default=origin, metavar="X,Y,YAW", help=f"pose of A {units}")
-    add("--pose-b", type=_pose, default=origin, metavar="X,Y,YAW", help=f"pose of B {units}")
-    add("--radius-a", type=float, default=0.0, metavar="M", help="radius of A in m (default: 0)")
-    add("--radius-b", type=float, default=0.0, metavar="M", help="radius of B in m (default: 0)")
+    add("what", nargs="+", metavar="BAG", help="one bag")
     at = "time after the start of the bag in s: the last stamp at or before it is traced"
     add("--at", type=float, metavar="SECONDS", help=at)
     add("--id", type=int, help="id of the obstacle in the bag (default: the nearest obstacle)")
     add("--params", type=Path, help="ROS parameter file of the collision server")
     add("--node", default="", help="full name of the server, if the file has several")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
-    add(
-        "--out",
-        type=Path,
-        default=Path("trace"),
-        help="write OUT.svg and OUT.html (default: %(default)s)",
-    )
+    for option in ("--out", "--pose-a", "--pose-b", "--radius-a", "--radius-b"):
+        add(option, action=_NoPicture, help=argparse.SUPPRESS)
     parser.set_defaults(command=_trace)
 
 
-def _pose(text: str) -> tuple[float, float, float]:
-    try:
-        x, y, yaw = map(float, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be X,Y,YAW (got {text!r})") from None
-    return x, y, yaw
+class _NoPicture(argparse.Action):
+    """Refuse the options of the pictures of GJK, which earlier versions drew."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, given: object, values: object, option: object = None
+    ) -> None:
+        parser.error(f"{option} was removed: {NO_PICTURE}")
+
+
+NO_PICTURE = (
+    "trace draws no pictures, it prints the decision at a time of a bag. For two shapes, call "
+    "gjk_collision.trace in Python"
+)
 
 
 def _trace(given: argparse.Namespace) -> int:
-    from .report.trace import trace_page, trace_svg
-    from .tracing import trace
-
-    try:
-        if len(given.what) == 2:
-            radii = (given.radius_a, given.radius_b)
-            a, b = (_shape(*each) for each in zip("AB", given.what, radii, strict=True))
-            pair = (a, b)
-            poses = (given.pose_a, given.pose_b)
-            title, margin = "a and b", 0.0
-        else:
-            pair, poses, title, margin = _pair_of_bag(given)
-        drawn = (trace(*pair, *poses), *pair, *poses, title, margin)
-        for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn))):
-            path = given.out.with_name(given.out.name + name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            print(path)
-    except _BrokenError as error:
-        return _refuse("trace", error, BROKEN)
-    except (ValueError, OSError) as error:
-        return _refuse("trace", error)
-    return 0
-
-
-def _shape(name: str, text: str, radius: float) -> "Shape":
-    """Return the convex hull of a JSON list of vertices, or of the list in a file.
-
-    Parameters
-    ----------
-    name : str
-        Name of the shape, for the message of an error.
-    text : str
-        The list, or the path of the file.
-    radius : float
-        Radius of the shape [m].
-    """
-    import json
-
-    from .geometry import Shape
-
-    try:
-        if not text.lstrip().startswith("["):
-            text = Path(text).read_text(encoding="utf-8")
-        return Shape.hull(json.loads(text), radius=radius)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"shape {name}: must be a JSON list of vertices: {error}") from error
-    except (ValueError, OSError, RecursionError) as error:
-        raise ValueError(f"shape {name}: {error}") from error
-
-
-def _pair_of_bag(
-    given: argparse.Namespace,
-) -> "tuple[tuple[Shape, Shape], tuple[PoseLike, PoseLike], str, float]":
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .replay.moment import moment
+    from .report.decision import decision
     from .server.config import Config
     from .server.frames import FrameError
 
-    if len(given.what) != 1 or given.at is None:
-        raise ValueError("the arguments must be two shapes, or one bag and --at SECONDS")
-    config = Config() if given.params is None else read_parameters(given.params, given.node)
     try:
+        if len(given.what) != 1:
+            raise ValueError(f"must be one bag: {NO_PICTURE}")
+        if given.at is None:
+            raise ValueError("--at: the time is missing")
+        config = Config() if given.params is None else read_parameters(given.params, given.node)
         cases = read_cases(Path(given.what[0]), config, given.bags)
         if len(cases) != 1:
             raise ValueError(f"{given.what[0]}: must be one bag or case (got {len(cases)} cases)")
         found = moment(cases[0], given.at, given.id)
-    except FrameError as error:
-        raise ValueError(str(error)) from error
+        facts = decision(found)
     except BagError as error:
-        raise _BrokenError(str(error)) from error
-    config = cases[0].config
-    answer = f"{found.row.verdict.name}/{found.row.status.name}"
-    title = f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: "
-    title += f"vehicle and obstacle {found.obstacle_id}, "
-    title += f"safety margin {config.safety_margin:g} m, {answer}, frame {config.check_frame}"
-    poses = (found.vehicle_pose, found.obstacle_pose)
-    return (found.vehicle, found.obstacle), poses, title, found.margin
+        return _refuse("trace", error, BROKEN)
+    except (ValueError, FrameError, OSError) as error:
+        return _refuse("trace", error)
+    config, row = cases[0].config, found.row
+    print(f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: {row.verdict.name}/"
+          f"{row.status.name}, safety margin {config.safety_margin:g} m, frame "
+          f"{config.check_frame}")  # fmt: skip
+    print(f"a is the vehicle, b is obstacle {found.obstacle_id}")
+    for name, text in facts:
+        print(f"{name}: {text}")
+    return 0
 
 
 def _add_info(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

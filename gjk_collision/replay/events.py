@@ -158,7 +158,7 @@ class Events:
         for each in reports:
             lane = each.source, each.sender
             timeout = timeouts.get(each.source, inf)
-            if not each.has_waiting or each.age <= LATE * timeout:
+            if each.waiting is None or each.age <= LATE * timeout:
                 self._end(lane)
                 continue
             text = f"{each.source}: data from {each.age:.3f} s before is used, because the newest "

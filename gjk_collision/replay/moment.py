@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vehicle and one obstacle of a bag, at one stamp."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from ..geometry import Shape, distance, outlined
 from ..region import OUTSIDE
 from ..server.frames import Pose
+from ..server.snapshot import Snapshot
 from .bag import Bag
 from .case import Case
 from .drive import Drive
@@ -81,22 +80,30 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
     BagError
         The bag cannot be replayed up to the stamp.
     """
+    last: tuple[int, Row, Snapshot] | None = None
     with Bag(case.bag) as bag:
-        stamp = _last_stamp(_states(bag, case), bag, seconds)
-    # The drive has passed the stamp, and its transforms have changed. So it starts again.
-    with Bag(case.bag) as bag:
-        for drive, row in islice(_states(bag, case), stamp, None):
+        drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
+        end = bag.seconds
+        for stamp, row in enumerate(row for row in drive.rows() if row.is_state):
             time = (row.time - bag.begin) * 1e-9
-            if obstacle_id is None:
-                return _moment(drive, stamp, time, row, row.nearest_id, row.nearest_source)
-            return _moment(drive, stamp, time, row, obstacle_id)
-    raise MomentError(f"{case.bag.name}: the bag has no stamp")
+            if last is not None and time > seconds + _TOLERANCE:
+                end = time
+                break
+            last, end = (stamp, row, drive.snapshot), max(end, time)  # a fault can delay messages
+        if not 0.0 <= seconds <= end + _TOLERANCE:
+            rule = f"the time must be between 0 and the end of the bag, {end:.6f} s"
+            raise MomentError(f"{bag.path.name}: {rule} (got {seconds:g} s)")
+        if last is None:
+            raise MomentError(f"{bag.path.name}: the bag has no stamp")
+        stamp, row, snapshot = last
+        named = (row.nearest_id, row.nearest_source) if obstacle_id is None else (obstacle_id, "")
+        return _moment(snapshot, stamp, (row.time - bag.begin) * 1e-9, row, *named)
 
 
-def is_inside(drive: Drive, row: Row) -> bool:
+def is_inside(snapshot: Snapshot, row: Row) -> bool:
     """Return whether the nearest obstacle is inside the vehicle with all its corners."""
     try:
-        found = _moment(drive, 0, 0.0, row, row.nearest_id, row.nearest_source)
+        found = _moment(snapshot, 0, 0.0, row, row.nearest_id, row.nearest_source)
     except MomentError:
         return False
     return all(
@@ -106,32 +113,13 @@ def is_inside(drive: Drive, row: Row) -> bool:
     )
 
 
-def _states(bag: Bag, case: Case) -> Iterator[tuple[Drive, Row]]:
-    drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
-    return ((drive, row) for row in drive.rows() if row.is_state)
-
-
-def _last_stamp(states: Iterator[tuple[Drive, Row]], bag: Bag, seconds: float) -> int:
-    last, end = 0, bag.seconds
-    for stamp, (_, row) in enumerate(states):
-        time = (row.time - bag.begin) * 1e-9
-        if time > seconds + _TOLERANCE:
-            end = time
-            break
-        last, end = stamp, max(end, time)  # a fault can delay messages beyond the end
-    if not 0.0 <= seconds <= end + _TOLERANCE:
-        rule = f"the time must be between 0 and the end of the bag, {end:.6f} s"
-        raise MomentError(f"{bag.path.name}: {rule} (got {seconds:g} s)")
-    return last
-
-
 def _moment(
-    drive: Drive, stamp: int, time: float, row: Row, wanted: int, nearest_source: str = ""
+    snapshot: Snapshot, stamp: int, time: float, row: Row, wanted: int, nearest_source: str
 ) -> Moment:
-    vehicle, config = drive.snapshot.footprint, drive.snapshot.config
+    vehicle, config = snapshot.footprint, snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
-    for part, (_, sender) in zip(drive.snapshot.parts, drive.snapshot.spans, strict=True):
+    for part, (_, sender) in zip(snapshot.parts, snapshot.spans, strict=True):
         obstacles = part.obstacles
         found = np.flatnonzero(obstacles.ids == wanted)
         if wanted == -1 or not len(found) or nearest_source not in ("", sender):
@@ -151,7 +139,7 @@ def _moment(
         if len(obstacles.margins):
             margin += float(obstacles.margins[i])
         return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted, margin)
-    if wanted == OUTSIDE and drive.snapshot.region_source:
+    if wanted == OUTSIDE and snapshot.region_source:
         text = "the outside of the region is nearest, and it is not a shape that can be traced; "
         raise MomentError(f"{text}choose an obstacle by its id")
     text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"

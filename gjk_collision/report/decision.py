@@ -1,22 +1,16 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a verdict on one pair of shapes was decided, and its certificate, as text.
-
-The kernel's functions return the verdict, the step of the cascade that decided, the distance, its
-certified lower bound and the separating direction. They do not return the triangle of a
-collision. So the text says which of the two each statement is: returned by the kernel, or
-computed here from the trace.
-"""
+"""How the verdict on the vehicle and one obstacle was decided, as text."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
-from ..geometry import PoseLike, Shape, collide
-from ..tracing import Trace, TraceStep, deciding_step
+from ..geometry import closest, collide
+from ..replay.moment import Moment
+from ..tracing import deciding_step
 from ..verdict import Verdict
 
-__all__ = ["answer", "decision", "digits"]
+__all__ = ["decision"]
 
 # What each step of the cascade has proven, by the verdict: docs/kernel.md.
 _PROVEN = {
@@ -37,67 +31,41 @@ _PROVEN = {
 }
 
 
-def decision(
-    trace: Trace, a: Shape, b: Shape, pose_a: PoseLike, pose_b: PoseLike, margin: float = 0.0
-) -> list[tuple[str, str]]:
-    """Return the decision on a pair and its certificate: names and texts.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace of these shapes at these poses.
-    a, b : Shape
-        The pair.
-    pose_a, pose_b : (x, y, yaw)
-        Poses of the shapes [m, m, rad].
-    margin : float
-        Distance that the pair requires [m]. Without a greater certified distance, the verdict is
-        not FREE.
-    """
-    closest = trace.closest
-    hit = collide(a, b, pose_a, pose_b)
-    parts = closest.feature_a[0], closest.feature_b[0]
-    steps = [deciding_step(a, b, pose_a, pose_b, parts, reach) for reach in (margin, 0.0)]
+def decision(moment: Moment) -> list[tuple[str, str]]:
+    """Return the decision on the vehicle (a) and the obstacle (b): names and texts."""
+    a, b, margin = moment.vehicle, moment.obstacle, moment.margin
+    poses = moment.vehicle_pose, moment.obstacle_pose
+    nearest, hit = closest(a, b, *poses), collide(a, b, *poses)
+    parts = nearest.feature_a[0], nearest.feature_b[0]
+    steps = [deciding_step(a, b, *poses, parts, reach) for reach in (margin, 0.0)]
     (verdict, _, certain), _ = steps
-    free = not hit and (closest.lower_bound > certain or verdict is Verdict.FREE)
-    name = "COLLISION" if hit else "FREE" if free else "MARGIN"
+    is_certain = nearest.lower_bound > certain
+    name = "COLLISION" if hit else "FREE" if is_certain or verdict is Verdict.FREE else "MARGIN"
     facts = [
         ("verdict on this pair", name),
-        ("required margin", f"{digits(margin, 9)} m"),
+        ("required margin", f"{_digits(margin)} m"),
         ("decided by", _steps(steps, name, margin)),
-        ("in a query for the distance", _by_distance(closest.lower_bound, certain)),
-        ("certificate", _contact(trace) if hit else _separation(trace)),
-        ("distance", f"{digits(closest.distance, 9)} m"),
-        ("certified lower bound", f"{digits(closest.lower_bound, 9)} m"),
+        (
+            "in a query for the distance",
+            "the certified lower bound decides FREE; no other step is needed"
+            if is_certain
+            else "the certified lower bound does not decide FREE; the step above decides",
+        ),
     ]
-    if closest.distance < 0.0:
-        facts.append(("penetration", f"{digits(-closest.distance, 9)} m"))
-    which = "deepest" if closest.distance < 0.0 else "closest"
+    if nearest.lower_bound > 0.0:
+        text = f"direction {_point(nearest.direction)}, from a to b, separates the nearest parts"
+        facts.append(("certificate", text))
+    which = "deepest" if nearest.distance < 0.0 else "closest"
     facts += [
-        (f"{which} point of a", f"{_point(closest.point_a)} m"),
-        (f"{which} point of b", f"{_point(closest.point_b)} m"),
+        ("distance", f"{_digits(nearest.distance)} m"),
+        ("certified lower bound", f"{_digits(nearest.lower_bound)} m"),
+        (f"{which} point of a", f"{_point(nearest.point_a)} m"),
+        (f"{which} point of b", f"{_point(nearest.point_b)} m"),
     ]
-    for name, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
-        x, y, yaw = (digits(value, 9) for value in pose)
-        radius = digits(shape.radius, 9)
-        facts.append((f"pose of {name}", f"{x}, {y} m, {yaw} rad; radius {radius} m"))
+    for letter, shape, (x, y, yaw) in (("a", a, poses[0]), ("b", b, poses[1])):
+        text = f"{_point((x, y))} m, {_digits(yaw)} rad; radius {_digits(shape.radius)} m"
+        facts.append((f"pose of {letter}", text))
     return facts
-
-
-def answer(trace: Trace) -> str:
-    """Return the answer on one line."""
-    closest = trace.closest
-    settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
-    return (
-        f"distance {digits(closest.distance, 9)} m, "
-        f"certified at least {digits(closest.lower_bound, 9)} m, "
-        f"{len(trace.steps)} iterations{settled}"
-    )
-
-
-def digits(value: float, count: int = 6) -> str:
-    """Return a number with a count of significant digits."""
-    return f"{value + 0.0:.{count}g}"  # never -0
 
 
 def _steps(steps: Sequence[tuple[Verdict, str, float]], name: str, margin: float) -> str:
@@ -115,46 +83,10 @@ def _step(verdict: Verdict, step: str) -> str:
     return f"step '{step}': {_PROVEN[verdict][step]}"
 
 
-def _by_distance(lower_bound: float, certain: float) -> str:
-    if lower_bound > certain:
-        return "the certified lower bound decides FREE; no other step is needed"
-    return "the certified lower bound does not decide FREE; the step above decides"
-
-
-def _separation(trace: Trace) -> str:
-    closest = trace.closest
-    if closest.lower_bound > 0.0:
-        gap = digits(closest.lower_bound, 9)
-        return (
-            f"direction {_point(closest.direction)}, from a to b, separates the nearest parts; "
-            f"the gap is at least {gap} m, with radii and rounding errors (from the kernel)"
-        )
-    return "exact arithmetic: the gap is smaller than the rounding errors of the distance"
-
-
-def _contact(trace: Trace) -> str:
-    """Return why the pair collides."""
-    last = trace.steps[-1] if trace.steps else None
-    if last is not None and trace.is_settled and last.barycode == 7:
-        corners = ", ".join(map(_point, (last.support, *last.points)))
-        sure = " (checked in exact arithmetic)" if _encloses(last) else ""
-        return f"the triangle {corners} m of points of a - b encloses the origin{sure}"
-    if trace.closest.distance > 0.0:
-        return "the gap is smaller than the rounding errors of the poses, so FREE is not proven"
-    if trace.is_settled:
-        return "the polygons are not farther apart than the sum of the radii"
-    return "no direction has a gap: GJK does not decide, exact arithmetic does"
-
-
-def _encloses(step: TraceStep) -> bool:
-    """Return whether the origin is inside the triangle of a step: exact signs of the areas."""
-    corners = [tuple(map(Fraction, point.tolist())) for point in (step.support, *step.points)]
-    turns = []
-    for (ax, ay), (bx, by) in zip(corners, [*corners[1:], corners[0]], strict=True):
-        turns.append(ax * by - ay * bx)
-    return min(turns) > 0 or max(turns) < 0
-
-
 def _point(point: Any) -> str:
     x, y = point
-    return f"({digits(x, 9)}, {digits(y, 9)})"
+    return f"({_digits(x)}, {_digits(y)})"
+
+
+def _digits(value: float) -> str:
+    return f"{value + 0.0:.9g}"  # never -0

@@ -22,18 +22,11 @@ function drawFacts() {
   add("distance", number(frame.d, 4, "m"));
   add("lower bound", number(frame.lb, 4, "m"));
   add("nearest", frame.id === -1 ? "-" : frame.id + " of " + frame.src);
-  if (frame.g) {
-    const none = frame.g.v === undefined || frame.g.id === -1;
-    add("nearest of " + data.names[0], none ? "-" : frame.g.id + " of " + frame.g.src + ", " + number(frame.g.d, 4, "m"));
-  }
   if (frame.ego) {
-    const [x, y, yaw] = frame.ego;
-    add("vehicle", placeText(x, y) + ", yaw " + yaw.toFixed(4) + " rad" + inFrame());
+    const [x, y, yaw] = frame.ego, place = [x + film.origin[0], y + film.origin[1]].map((value) => value.toFixed(3));
+    add("vehicle", "x " + place[0] + " m, y " + place[1] + " m, yaw " + yaw.toFixed(4) + " rad" + (data.frame ? " in " + data.frame : ""));
   }
   if (frame.path) add("path request", verdicts[frame.path.v] + ", answered " + number(frame.path.age, 3, "s") + " before");
-  add("footprint age", number(frame.fa, 3, "s"));
-  add("obstacle age", number(frame.oa, 3, "s"));
-  add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
   el("which").textContent = frame.n > 1 ? "The scene and these values are those of stamp " + frame.i + " at " +
     seconds(frame.t) + ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) + "." : "";
   if (!count) return;
@@ -57,7 +50,7 @@ function drawLegend() {
 
 // ---- moving about
 
-function draw() { drawTimeline(); drawScene(); drawFacts(); drawBoth(); }
+function draw() { drawTimeline(); drawScene(); drawFacts(); }
 
 // Moves the cursor to a stamp, and shows the frame of the last stamp at or before t.
 function go(index, t) {
@@ -70,7 +63,7 @@ function go(index, t) {
     if (frames[middle].begin <= at + 5e-7) low = middle; else high = middle - 1;
   }
   cursor = low;
-  drawMoved(); drawScene(); drawFacts(); drawBoth();
+  drawMoved(); drawScene(); drawFacts();
 }
 
 // Shows the last stamp at or before t, as trace --at does: the answer that holds at t.

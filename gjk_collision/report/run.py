@@ -299,7 +299,9 @@ class _Job:
         progress: Progress,
     ) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
-        self._events.explain = lambda row: ("inside the vehicle" if is_inside(drive, row) else "")
+        self._events.explain = lambda row: (
+            "inside the vehicle" if is_inside(drive.snapshot, row) else ""
+        )
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
         reported, is_read = 0, False
@@ -344,7 +346,7 @@ class _Job:
                 self._events.add_waits(t, row, reports, self._timeouts)
             if self._options.page:
                 self.timeline.add(t, row, reports, change)
-                film.add(t, row, change)
+                film.add(t, row, reports, change)
         elif change is not None and change.label:
             self.timeline.mark(t, change.label)
 

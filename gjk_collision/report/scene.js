@@ -5,48 +5,35 @@
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 const SHOWN = 20;   // rows of the table, and labels in the picture
 const SMALL = 30;   // pixels: no label covers a smaller obstacle
-let follow = true, half = [1, 1], labels = [], kept = [], pointed = null;  // kept: boxes without labels
+let follow = true, half = [1, 1], labels = [], kept = [];  // kept: boxes without labels
 const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
-const inFrame = () => data.frame ? " in " + data.frame : "";
 
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
 const LINES = {
   margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["blue", [], 2],
   predicted: ["blue", [1, 4], 2.5], asked: ["purple", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
-  golden: ["purple", [5, 3], 2.5],
+  golden: ["purple", [5, 3], 2.5], waiting: ["edge", [5, 4], 1],
 };
 
 // ---- obstacles of a frame, with names instead of positions
 
-function obstacleAt(frame, index) {
-  const [outline, x, y, yaw, id, source, vx, vy, margin] = frame.o[index];
-  const from = film.sources[source], known = typeof vx === "number";
+function obstacleOf(frame, item, index) {  // index: in the paths; -1: its message waits for its transform
+  const [outline, x, y, yaw, id, source, vx, vy, margin] = item, from = film.sources[source], isUsed = index >= 0;
   return {
-    index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0,
-    velocity: known ? [vx, vy] : null, until: frame.u[source] || 0,
-    age: frame.a[source] ?? null, isNearest: id === frame.id && from.sender === frame.src,
-    isGolden: !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
+    index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0, isUsed,
+    velocity: typeof vx === "number" ? [vx, vy] : null, until: frame.u[source] || 0,
+    age: (isUsed ? frame.a : frame.wa)[source] ?? null, isNearest: isUsed && id === frame.id && from.sender === frame.src,
+    isGolden: isUsed && !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
   };
 }
 
 function obstaclesOf(frame) {
-  const found = frame.o.map((_, index) => obstacleAt(frame, index));
   const [x, y] = frame.ego || [view.x, view.y];
   const rank = (each) => each.isNearest ? -1 : Math.hypot(each.x - x, each.y - y);
-  return found.sort((a, b) => rank(a) - rank(b));
+  return frame.o.map((item, index) => obstacleOf(frame, item, index)).sort((a, b) => rank(a) - rank(b));
 }
 
-const speedText = (each) => each.velocity ? number(Math.hypot(...each.velocity), 2, "m/s") : "unknown";
-const ageText = (each) => each.age === null ? "static" : number(each.age, 3, "s");
-const placeText = (x, y) => "x " + (x + film.origin[0]).toFixed(3) + " m, y " + (y + film.origin[1]).toFixed(3) + " m";
-
-function describe(each) {
-  const parts = [placeText(each.x, each.y) + inFrame(), "speed " + speedText(each),
-    "inflation " + number(each.from.inflation, 3, "m"), "age of the data " + ageText(each)];
-  if (each.margin) parts.push("own margin " + number(each.margin, 3, "m"));
-  return "obstacle " + each.id + " of " + each.from.sender + " (source " + each.from.source +
-    ", published in " + each.from.frame + "): " + parts.join(", ");
-}
+const waitingOf = (frame) => frame.wait.map((item) => obstacleOf(frame, item, -1));
 
 // ---- shapes
 
@@ -265,9 +252,7 @@ function drawVehicle(g, w, h, frame) {
 
 function drawBodies(g, obstacles) {
   for (const each of obstacles) {
-    const isPointed = pointed && pointed.id === each.id && pointed.source === each.source;
-    const edge = isPointed ? colour("focus") : colour(each.isNearest ? "ink" : "edge");
-    shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), edge);
+    shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), colour(each.isNearest ? "ink" : "edge"));
   }
 }
 
@@ -286,6 +271,7 @@ function drawObstacles(g, w, h, obstacles, frame) {
   }
   pen(g, "predicted");
   for (const [, ...xy] of frame.p) line(g, xy);
+  around(g, w, h, waitingOf(frame).map((each) => [placed(each.outline, each.x, each.y, each.yaw), Math.max(1, each.outline.r * view.scale)]), "waiting");
   g.setLineDash([]);
 }
 
@@ -382,54 +368,40 @@ function drawScene() {
     if (view.scale <= 5 || named.size >= SHOWN || named.has(name) || u < 0 || v < 0 || u > w || v > h) continue;
     named.add(name);
     const moves = each.velocity && Math.hypot(...each.velocity) > 0;
-    const text = each.id + (moves ? ": " + speedText(each) : ""), size = reach(each.outline) * view.scale;
+    const text = each.id + (moves ? ": " + number(Math.hypot(...each.velocity), 2, "m/s") : ""), size = reach(each.outline) * view.scale;
     const back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
     const far = size > SMALL ? 16 : size + 13, wide = Math.min(size, SMALL) + g.measureText(text).width / 2 + 6;
     const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
     label(g, w, h, text, places, vehicle);
   }
   axes(g, w, h, lines, frame.g ? 74 : 30);
-  drawTable(obstacles);
+  drawTable(obstacles, waitingOf(frame));
 }
 
-// ---- the table of obstacles, and the one below the pointer
+// ---- the table of obstacles, nearest first, then those whose message waits for its transform
 
-function drawTable(obstacles) {
+function drawTable(obstacles, waiting) {
   const named = new Map();  // the boundary of a region has many pieces
-  for (const each of obstacles) {
-    const name = each.id + " " + each.source;
+  for (const each of [...obstacles, ...waiting]) {
+    const name = [each.id, each.source, each.isUsed].join(" ");
     if (!named.has(name)) named.set(name, each);
   }
-  const all = [...named.values()], rows = all.slice(0, SHOWN);
+  const all = [...named.values()], used = all.filter((each) => each.isUsed);
+  const rows = [...used.slice(0, SHOWN), ...all.filter((each) => !each.isUsed).slice(0, SHOWN)];
   el("obstacles").replaceChildren(...rows.map((each) => {
     const row = document.createElement("tr"), [x0, y0] = film.origin;
-    const near = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0]].filter(Boolean).join(", ");
-    const texts = [each.id + (near ? " (" + near + ")" : ""), each.from.source, each.from.sender,
+    const notes = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0], !each.isUsed && "waiting"];
+    const note = notes.filter(Boolean).join(", ");
+    const texts = [each.id + (note ? " (" + note + ")" : ""), each.from.source, each.from.sender,
       each.from.frame, (each.x + x0).toFixed(3), (each.y + y0).toFixed(3),
       each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3),
       each.age === null ? "static" : each.age.toFixed(3)];
     row.append(...texts.map((text) => { const cell = document.createElement("td"); cell.textContent = text; return cell; }));
     return row;
   }));
-  el("more").textContent = all.length > SHOWN ? "The " + SHOWN + " nearest of " + all.length + " obstacles." : "";
-  const same = pointed && all.find((each) => each.id === pointed.id && each.source === pointed.source);
-  el("pointed").textContent = same ? describe(same) : "Point at an obstacle, or tap it, to see its source and frame.";
-}
-
-function point(event) {
-  if (!frames.length) return;
-  const box = el("scene").getBoundingClientRect(), at = [event.clientX - box.left, event.clientY - box.top];
-  const g = layer.getContext("2d");
-  g.setTransform(1, 0, 0, 1, 0, 0); g.setLineDash([]); g.lineJoin = g.lineCap = "round";
-  const hit = obstaclesOf(frames[cursor]).find((each) => {
-    const path = outlineOf(placed(each.outline, each.x, each.y, each.yaw));
-    g.lineWidth = Math.max(16, 2 * each.outline.r * view.scale);  // small obstacles are hit too
-    return g.isPointInPath(path, ...at) || g.isPointInStroke(path, ...at);
-  }) || null;
-  const key = (each) => each && each.id + " " + each.source;
-  if (key(hit) === key(pointed)) return;
-  pointed = hit;
-  drawScene();
+  const notes = [used.length > SHOWN && "The " + SHOWN + " nearest of " + used.length + " obstacles.",
+    used.length < all.length && "Waiting: a newer message whose transform is not known yet, at the last known place of its frame. The answer does not use it."];
+  el("more").textContent = notes.filter(Boolean).join(" ");
 }
 
 // ---- legend
@@ -439,6 +411,7 @@ function drawSceneLegend() {
     margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
     velocity: "velocity: way in 1 s", predicted: "predicted path up to the horizon", asked: "path of the last request, with the vehicle at its end",
     bare: "vehicle without directional margins",
+    waiting: "newer message that waits for its transform",
     golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle" +
       (data.golden_margin > 0 && data.golden_margin !== data.margin ? ", safety margin of " + number(data.golden_margin, 2, "m") : ""),
   };
@@ -447,7 +420,7 @@ function drawSceneLegend() {
     inflation: film.sources.some((each) => each.inflation > 0),
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
     predicted: frames.some((frame) => frame.p.length || frame.o.some((each) => (each[6] || each[7]) && frame.u[each[5]])),
-    asked: frames.some((frame) => frame.path), bare: frames.some((frame) => frame.bare.length),
+    asked: frames.some((frame) => frame.path), waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),
     golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };
   el("scene-legend").replaceChildren(...Object.keys(LINES).filter((name) => used[name]).map((name) => {
@@ -476,9 +449,9 @@ function setFollow(on) { follow = on; el("follow").checked = on; drawScene(); }
 function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy / view.scale; drawScene(); }
 
 function listenToScene() {
-  el("scene").addEventListener("pointerdown", (event) => { el("scene").setPointerCapture(event.pointerId); point(event); });
+  el("scene").addEventListener("pointerdown", (event) => el("scene").setPointerCapture(event.pointerId));
   el("scene").addEventListener("pointermove", (event) => {
-    if (event.buttons) pan(-event.movementX, event.movementY); else point(event);
+    if (event.buttons) pan(-event.movementX, event.movementY);
   });
   el("scene").addEventListener("wheel", (event) => {
     event.preventDefault();

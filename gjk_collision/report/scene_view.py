@@ -6,7 +6,7 @@ Coordinates are in the check frame, relative to an origin near the first pose, a
 millimetres.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import hypot, isfinite
 from typing import Any
@@ -14,113 +14,177 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..geometry import Shape
 from ..replay.drive import Drive
+from ..replay.requests import AskedPath
 from ..replay.rows import Row
-from ..server.frames import Pose
+from ..server.frames import FrameError, Pose
 from ..server.obstacles import REGION, Obstacles
+from ..server.snapshot import Report
 
-__all__ = ["SceneView", "exact"]
+__all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
 
 Floats = npt.NDArray[np.float64]
 
-MAX_KNOWN = 50_000  # number of outlines from which unused ones are deleted
 MAX_PATHS = 16  # number of obstacles whose predicted path is drawn
 MAX_POINTS = 16  # number of points of a drawn path
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """The list of one sender, its frame in the check frame, its age and the predicted time."""
+    """The list of one sender: its obstacles and their frame in the check frame.
 
+    Attributes
+    ----------
+    source : (str, str, str, float)
+        Source, sender, frame, and inflation [m].
+    obstacles : Obstacles
+        The obstacles.
+    frame : Pose
+        Pose of their frame in the check frame.
+    age : float or None
+        Age of the list [s]; None: the list is static, so its stamp has no meaning.
+    until : float
+        End of the predictions [s after the stamp of the list]; 0: nothing is predicted.
+    """
+
+    source: tuple[str, str, str, float]
     obstacles: Obstacles
     frame: Pose
-    number: int  # in `SceneView.to_dict`
-    age: float | None  # s; None: the list is static, so its stamp has no meaning
-    until: float  # s after the stamp of the list
+    age: float | None
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scenery:
+    """The data of one stamp, which never changes.
+
+    Attributes
+    ----------
+    sent : tuple of _Sent
+        The lists of the snapshot that the answer was computed from. Messages that are too old or
+        invalid are not among them.
+    waiting : tuple of _Sent
+        Newer lists that wait for their transform, at the last known pose of their frame.
+    footprint : Shape or None
+        The vehicle with the directional margins.
+    outline : (n, 2) float64 or None
+        The vehicle without these margins; None: there are none, or it is not known.
+    path : AskedPath or None
+        The path of the last request, unless its answer is older than the horizon.
+    policy : str
+        The parameter ``prediction_policy``.
+    """
+
+    sent: tuple[_Sent, ...]
+    waiting: tuple[_Sent, ...]
+    footprint: Shape | None
+    outline: Floats | None
+    path: AskedPath | None
+    policy: str
+
+
+def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
+    """Return the data of the present stamp of a replay: of its answer, and of each sender."""
+    snapshot, config = drive.snapshot, drive.snapshot.config
+    sent = []
+    for part, (_, sender), limits in zip(
+        snapshot.parts, snapshot.spans, snapshot.expiries, strict=True
+    ):
+        obstacles = part.obstacles if part.received is None else part.received
+        source = (limits.source, sender, obstacles.frame, part.inflation)
+        age, until = None, 0.0
+        if not part.is_static:
+            age = (snapshot.stamp - obstacles.stamp) * 1e-9
+            ahead = (snapshot.oldest_data_stamp - obstacles.stamp) * 1e-9
+            until = max(0.0, config.prediction_horizon + ahead)
+        sent.append(_Sent(source, obstacles, part.pose, age, until))
+    sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
+    is_round = snapshot.outline is None or len(snapshot.outline) == 1
+    path = drive.asked_path
+    if path is not None and (row.time - path.time) * 1e-9 > config.prediction_horizon:
+        path = None
+    return Scenery(
+        tuple(sent),
+        tuple(_waiting(drive, reports)),
+        snapshot.footprint,
+        snapshot.outline if any(sides) and not is_round else None,
+        path,
+        config.prediction_policy,
+    )
+
+
+def _waiting(drive: Drive, reports: Iterable[Report]) -> Iterator[_Sent]:
+    config = drive.snapshot.config
+    for each in reports:
+        if isinstance(each.waiting, Obstacles):
+            inflation = config.source(each.source).inflation
+            source = each.source, each.sender, each.waiting.frame, inflation
+            try:
+                pose, _ = drive.transforms.latest(config.check_frame, each.waiting.frame)
+            except FrameError:  # no pose is known
+                continue
+            age = (drive.snapshot.stamp - each.waiting.stamp) * 1e-9
+            yield _Sent(source, each.waiting, pose, age, 0.0)
 
 
 class SceneView:
-    """The shapes that the frames of a page refer to by index, and the places of these shapes.
+    """The shapes that the frames of a page refer to by index, and the places of these shapes."""
 
-    The obstacles are those of the snapshot that the answer was computed from. Messages that are
-    not used are not drawn: they are too old or invalid, or their transform is not known yet.
-
-    Parameters
-    ----------
-    drive : Drive
-        The replay whose present stamp is drawn.
-    """
-
-    def __init__(self, drive: Drive) -> None:
-        self._drive = drive
+    def __init__(self) -> None:
         self._shapes: dict[tuple[bytes, float], int] = {}
         self._outlines: list[dict[str, Any]] = []
         self._sources: dict[tuple[str, str, str, float], int] = {}
         self._origin: tuple[float, float] | None = None
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the outlines that are no longer used should be deleted."""
-        return len(self._shapes) > MAX_KNOWN
-
-    def at(self, row: Row) -> dict[str, Any]:
-        """Return the geometry of the present stamp, for the answer `row`.
+    def at(self, row: Row, data: Scenery) -> dict[str, Any]:
+        """Return the geometry of a stamp, for the answer `row`.
 
         Returns
         -------
         dict
-            ``ego``: x y yaw of the vehicle. ``f``, ``bare``: outlines of the footprint, with and
-            without the directional margins. ``o``: for each obstacle: outline, x, y, yaw, id,
-            number of the source, vx, vy, own margin; the last three may be missing. ``a``: for
-            each source with obstacles that is not static, the age of its list [s]. ``u``: for
-            each of them, the end of its predictions [s after the stamp of its list].
-            ``p``: predicted paths, index in ``o`` and x y of each point. ``path``: the path of the
-            last request. ``w``: witness points.
+            ``f``, ``bare``: outlines of the footprint, with and without the directional margins.
+            ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
+            margin; the last three may be missing. ``wait``: the same for the messages that wait
+            for their transform. ``a``, ``wa``: for each source with obstacles in ``o`` or in
+            ``wait`` that is not static, the age of its list [s]. ``u``: for each of them, the end
+            of its predictions [s after the stamp of its list]. ``p``: predicted paths, index in
+            ``o`` and x y of each point. ``path``: the path of the last request.
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
-        sent = list(self._sent())
         placed: list[list[Any]] = []
         paths: list[tuple[float, int, _Sent, int]] = []
-        for each in sent:
+        for each in data.sent:
             for i, item in self._placed(each):
                 if each.until > 0.0 and _path_length(each.obstacles, i):
-                    x, y = row.ego[:2] if row.ego else self._origin or (0.0, 0.0)
                     x0, y0 = self._origin or (0.0, 0.0)
-                    far = hypot(item[1] + x0 - x, item[2] + y0 - y)
-                    paths.append((far, len(placed), each, i))
+                    x, y = row.ego[:2] if row.ego else (x0, y0)
+                    paths.append((hypot(item[1] + x0 - x, item[2] + y0 - y), len(placed), each, i))
                 placed.append(item)
         paths = sorted(paths, key=lambda path: path[:2])[:MAX_PATHS]
+        shape = data.footprint
+        parts = [] if shape is None else zip(shape.parts, shape.radii, strict=True)
         return {
-            **self.answer(row),
-            "f": self._footprint(),
-            "bare": self._bare(),
+            "f": [self._outline(part, radius) for part, radius in parts],
+            "bare": [] if data.outline is None else [self._outline(data.outline, 0.0)],
             "o": placed,
-            "a": {each.number: round(each.age, 4) for each in sent if each.age is not None},
-            "u": {each.number: round(each.until, 3) for each in sent if each.until > 0.0},
-            "p": [[k, *self._predicted(each, i)] for _, k, each, i in paths],
-            "path": self._asked(row.time),
+            "wait": [item for each in data.waiting for _, item in self._placed(each)],
+            "a": self._by_source(data.sent, "age"),
+            "wa": self._by_source(data.waiting, "age"),
+            "u": self._by_source(data.sent, "until"),
+            "p": [[k, *self._predicted(each, i, data.policy)] for _, k, each, i in paths],
+            "path": None if data.path is None else self._asked(data.path, row.time),
         }
 
     def answer(self, row: Row) -> dict[str, Any]:
-        """Return ``w`` and ``ego`` of an answer, as in `at`."""
-        return {
-            "w": self._local([*row.witness_ego, *row.witness_obstacle]),
-            "ego": self._pose(row.ego) if row.ego else None,
-        }
-
-    def delete_unused(self, frames: Iterable[dict[str, Any]]) -> None:
-        """Delete the outlines that no frame refers to, and number the others again."""
-        frames = list(frames)
-        vehicles = {each for frame in frames for each in (*frame["f"], *frame["bare"])}
-        used = sorted(vehicles | {each[0] for frame in frames for each in frame["o"]})
-        number = {old: new for new, old in enumerate(used)}
-        for frame in frames:
-            frame["o"] = [[number[each[0]], *each[1:]] for each in frame["o"]]
-            for name in ("f", "bare"):
-                frame[name] = [number[each] for each in frame[name]]
-        self._shapes = {key: number[i] for key, i in self._shapes.items() if i in number}
-        self._outlines = [self._outlines[i] for i in used]
+        """Return ``w``, the closest points, and ``ego``, x y yaw of the vehicle, of an answer."""
+        ego = self._pose(row.ego) if row.ego else None
+        flat, origin = [*row.witness_ego, *row.witness_obstacle], self._origin
+        if origin is None or not all(map(isfinite, flat)):
+            flat = []
+        local = [round(value - (origin or flat)[k % 2], 4) for k, value in enumerate(flat)]
+        return {"w": local, "ego": ego}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the origin [m], the outlines, and the sources that obstacles refer to."""
@@ -131,28 +195,18 @@ class SceneView:
             "sources": [dict(zip(names, key, strict=True)) for key in self._sources],
         }
 
-    def _sent(self) -> Iterable[_Sent]:
-        """Yield the list of each sender in the snapshot."""
-        snapshot = self._drive.snapshot
-        for part, (_, sender), limits in zip(
-            snapshot.parts, snapshot.spans, snapshot.expiries, strict=True
-        ):
-            obstacles = part.obstacles if part.received is None else part.received
-            key = (limits.source, sender, obstacles.frame, part.inflation)
-            number = self._sources.setdefault(key, len(self._sources))
-            if part.is_static:
-                yield _Sent(obstacles, part.pose, number, None, 0.0)
-                continue
-            age = (snapshot.stamp - obstacles.stamp) * 1e-9
-            ahead = (snapshot.oldest_data_stamp - obstacles.stamp) * 1e-9
-            until = snapshot.config.prediction_horizon + ahead
-            yield _Sent(obstacles, part.pose, number, age, until)
+    def _source(self, sent: _Sent) -> int:
+        return self._sources.setdefault(sent.source, len(self._sources))
+
+    def _by_source(self, lists: tuple[_Sent, ...], name: str) -> dict[int, float]:
+        values = ((self._source(each), getattr(each, name)) for each in lists)
+        return {number: round(value, 4) for number, value in values if value is not None}
 
     # ---- obstacles
 
-    def _placed(self, sent: _Sent) -> Iterable[tuple[int, list[Any]]]:
+    def _placed(self, sent: _Sent) -> Iterator[tuple[int, list[Any]]]:
         """Yield the index in the list, and the item of ``o``, of each obstacle."""
-        obstacles, frame = sent.obstacles, sent.frame
+        obstacles, frame, source = sent.obstacles, sent.frame, self._source(sent)
         n = len(obstacles)
         points = obstacles.xy.reshape(-1, 2)
         ends = obstacles.offsets.astype(np.int64).tolist()
@@ -183,11 +237,11 @@ class SceneView:
             for piece in pieces:
                 number = self._outline(np.asarray(piece), radii[i])
                 at = round(x - x0, 3), round(y - y0, 3), round(yaw, 5)
-                yield i, [number, *at, ids[i], sent.number, *more]
+                yield i, [number, *at, ids[i], source, *more]
 
-    def _predicted(self, sent: _Sent, i: int) -> list[float]:
+    def _predicted(self, sent: _Sent, i: int, policy: str) -> list[float]:
         """Return x y of the predicted path of an obstacle's middle, up to the horizon."""
-        data, policy = sent.obstacles, self._drive.snapshot.config.prediction_policy
+        data = sent.obstacles
         first, last = data.path_offsets[i : i + 2].tolist()
         begin, end = data.offsets[i : i + 2].tolist()
         middle = data.xy.reshape(-1, 2)[begin:end].mean(axis=0)
@@ -207,38 +261,17 @@ class SceneView:
         drawn = np.column_stack([np.interp(kept, times, column) for column in way.T])
         return self._points(sent.frame.transform(drawn))
 
-    # ---- vehicle
-
-    def _footprint(self) -> list[int]:
-        shape = self._drive.snapshot.footprint
-        if shape is None:
-            return []
-        parts = zip(shape.parts, shape.radii, strict=True)
-        return [self._outline(part, radius) for part, radius in parts]
-
-    def _bare(self) -> list[int]:
-        """Return the outline without the directional margins, if there are such margins."""
-        snapshot = self._drive.snapshot
-        config = snapshot.config
-        sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
-        if not any(sides) or snapshot.outline is None or len(snapshot.outline) == 1:
-            return []
-        return [self._outline(snapshot.outline, 0.0)]
-
-    def _asked(self, time: int) -> dict[str, Any] | None:
-        """Return the path of the last request, while its answer is not older than the horizon."""
-        path = self._drive.asked_path
-        if path is None:
-            return None
-        age = (time - path.time) * 1e-9
-        if age > self._drive.snapshot.config.prediction_horizon:
-            return None
+    def _asked(self, path: AskedPath, time: int) -> dict[str, Any]:
+        """Return the path of a request, at a log time [ns]."""
         rows = path.poses
         if len(rows) > MAX_POINTS:
             rows = rows[np.linspace(0, len(rows) - 1, MAX_POINTS).round().astype(int)]
-        end = self._pose(tuple(path.poses[-1].tolist()))
-        xy = self._points(rows[:, :2])
-        return {"xy": xy, "end": end, "v": int(path.verdict), "age": round(age, 3)}
+        return {
+            "xy": self._points(rows[:, :2]),
+            "end": self._pose(tuple(path.poses[-1].tolist())),
+            "v": int(path.verdict),
+            "age": round((time - path.time) * 1e-9, 3),
+        }
 
     # ---- numbers of the page
 
@@ -250,11 +283,6 @@ class SceneView:
         if self._origin is None:
             self._origin = (round(x), round(y))
         return self._origin
-
-    def _local(self, flat: list[float]) -> list[float]:
-        if self._origin is None or not all(map(isfinite, flat)):
-            return []
-        return [round(value - self._origin[k % 2], 4) for k, value in enumerate(flat)]
 
     def _points(self, points: Floats) -> list[float]:
         flat: list[float] = np.round(points - (self._origin or (0.0, 0.0)), 2).ravel().tolist()
@@ -291,3 +319,8 @@ def _speed_and_margin(speed: list[float] | None, margin: float) -> list[float | 
     if margin > 0.0:
         found = [*(found or [None, None]), round(margin, 3)]
     return found
+
+
+def rounded(value: float) -> float | None:
+    """Return a number of the page with 6 decimal places; not finite: None."""
+    return round(value, 6) if isfinite(value) else None

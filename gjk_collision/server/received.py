@@ -379,4 +379,5 @@ def _report(
         return Report(source, "", fault, excused)
     age = (at.now - used.stamp) * 1e-9
     counts = count, inbox.count, inbox.dropped
-    return Report(source, inbox.name, fault, excused, age, *counts, used is not inbox.last)
+    waiting = inbox.last.data if inbox.last is not None and used is not inbox.last else None
+    return Report(source, inbox.name, fault, excused, age, *counts, waiting)

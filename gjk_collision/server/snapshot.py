@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -299,8 +300,8 @@ class Report:
         Number of obstacles, or of points of a footprint, in the same message.
     received, dropped : int
         Number of messages since activation, and number of those that were dropped.
-    has_waiting : bool
-        Whether a newer message than the one that is used waits for its transform.
+    waiting : Obstacles, Footprint, Twist or None
+        The last message, if it waits for its transform while an earlier one is used.
     """
 
     source: str
@@ -311,7 +312,7 @@ class Report:
     count: int = 0
     received: int = 0
     dropped: int = 0
-    has_waiting: bool = False
+    waiting: Any = field(default=None, compare=False, repr=False)
 
 
 def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:

@@ -1423,12 +1423,16 @@ def test_a_report_has_the_age_and_the_count_of_the_message_in_use(time: Time) ->
     time.pass_(0.25)  # the transforms of the next messages are late
     outline(world, time, BOX[:3], frame="map")
     send(world, time, (0, 0), (9, 0), frame="map")
-    assert world.reports(**time.both) == [
-        Report("footprint", "footprint", None, False, 0.25, 4, 2, 0, has_waiting=True),
-        Report("obstacles", "obstacles", None, False, 0.25, 1, 2, 0, has_waiting=True),
+    reports = world.reports(**time.both)
+    assert reports == [
+        Report("footprint", "footprint", None, False, 0.25, 4, 2, 0),
+        Report("obstacles", "obstacles", None, False, 0.25, 1, 2, 0),
     ]
+    assert [len(each.waiting.points) for each in reports[:1]] == [3]
+    assert [len(each.waiting) for each in reports[1:]] == [2]
     tree.newest = time.now
     assert [(each.age, each.count) for each in world.reports(**time.both)] == [(0.0, 3), (0.0, 2)]
+    assert [each.waiting for each in world.reports(**time.both)] == [None, None]
 
 
 def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Time) -> None:
