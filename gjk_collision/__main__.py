@@ -30,7 +30,7 @@ CLOSED = 141  # the reader of the output has ended; the exit code of shells for 
 
 # Packages of the extra "replay" of pyproject.toml. By name, they can be installed beside any kind
 # of installation: from a clone, from a wheel, by colcon.
-REPLAY = "rosbags mcap pyyaml jinja2 rich"
+REPLAY = "rosbags mcap pyyaml jinja2"
 
 SCENE_FORMAT = """SCENE.json, in metres, seconds and m/s, with all coordinates in one frame:
 
@@ -71,9 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "gjk_collision._core":  # the message names the folder and what to do
             text = str(error)
         elif isinstance(error, ModuleNotFoundError) and not name.startswith("gjk_collision"):
-            packages, extra = (REPLAY, "replay") if name != "distributed" else (name, "cluster")
-            text = f"this command needs the Python package '{name}': pip install {packages}"
-            text += f" (in a clone: pip install '.[{extra}]')"
+            text = f"this command needs the Python package '{name}': pip install {REPLAY}"
+            text += " (in a clone: pip install '.[replay]')"
         else:
             raise
         print(text, file=sys.stderr)
@@ -88,6 +87,15 @@ class _Version(argparse.Action):
 
         print(f"gjk_collision {__version__}")
         parser.exit()
+
+
+class _Removed(argparse.Action):
+    """Refuse an option of earlier versions; `const`: what to do instead."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, given: object, values: object, option: object = None
+    ) -> None:
+        parser.error(f"{option} was removed: {self.const}")
 
 
 def _refuse(command: str, why: object, code: int = REFUSED) -> int:
@@ -126,13 +134,15 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--replies-may-differ", action="store_true",
         help="do not fail if a recorded reply FREE has another verdict now (COLLISION that is now "
         "FREE always fails)")
+    add("--no-live-parameters", action="store_true",
+        help="do not apply the changes of parameters that were recorded (/parameter_events)")
     add("--from", type=float, default=0.0, dest="first", metavar="T",
         help=f"judge only stamps at or after T, {help_of_time}")
     add("--to", type=float, default=inf, dest="last", metavar="T",
         help="judge only stamps at or before T, in s after the begin of the bag")
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
-    add("--scheduler", metavar="ADDRESS",
-        help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786")
+    add("--scheduler", action=_Removed, help=argparse.SUPPRESS,
+        const="replay a part of the bags on each machine, with --jobs")
     add("--table", type=Path, metavar="FILE",
         help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
         "(needs pyarrow); the file must not exist")
@@ -154,7 +164,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_parameters
     from .replay.span import Span
     from .report.exports import Exports
-    from .report.many import ClusterError, run_all
+    from .report.many import run_all
     from .report.outcome import Outcome
     from .report.run import Options
     from .server.config import Config
@@ -172,7 +182,7 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
-    run = partial(run_all, jobs=given.jobs, scheduler=given.scheduler, show=not given.quiet)
+    run = partial(run_all, jobs=given.jobs, show=not given.quiet)
     worst = Outcome.PASSED
     try:
         if len(configs) == 2:
@@ -190,7 +200,7 @@ def _replay(given: argparse.Namespace) -> int:
                 compared = tuple(map(str, given.params))
             options = replace(options, golden=(given.out / FIRST).resolve(), names=compared)
         results = run(each_cases[-1], given.out, options)
-    except (ClusterError, OSError) as error:  # OSError: the reports cannot be written
+    except OSError as error:  # the reports cannot be written
         return _refuse("replay", error)
     _print_results(results, quiet=given.quiet)
     if not given.quiet:
@@ -244,8 +254,8 @@ def _cases_to_replay(
     if given.jobs < 1:
         raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
     exports = options.exports
-    if exports.given and (len(cases) > 1 or given.scheduler is not None):
-        rule = "must be used with one bag or case, and without --scheduler"
+    if exports.given and len(cases) > 1:
+        rule = "must be used with one bag or case"
         raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
     exports.check()
     for case in cases:  # before the reports of an earlier replay are replaced
@@ -254,9 +264,12 @@ def _cases_to_replay(
                 options.span.check(case.name, bag.seconds)
     for case in (each for some in each_cases for each in some):
         case.topics.update(topics)
-    if not given.replies_may_differ:
-        return each_cases
-    return [[replace(case, replies_may_differ=True) for case in some] for some in each_cases]
+    options_of_case = {}
+    if given.replies_may_differ:
+        options_of_case["replies_may_differ"] = True
+    if given.no_live_parameters:
+        options_of_case["live_parameters"] = False
+    return [[replace(case, **options_of_case) for case in some] for some in each_cases]
 
 
 # Number of events in the output of each of several replays.
@@ -329,17 +342,8 @@ def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add("--node", default="", help="full name of the server, if the file has several")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     for option in ("--out", "--pose-a", "--pose-b", "--radius-a", "--radius-b"):
-        add(option, action=_NoPicture, help=argparse.SUPPRESS)
+        add(option, action=_Removed, const=NO_PICTURE, help=argparse.SUPPRESS)
     parser.set_defaults(command=_trace)
-
-
-class _NoPicture(argparse.Action):
-    """Refuse the options of the pictures of GJK, which earlier versions drew."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, given: object, values: object, option: object = None
-    ) -> None:
-        parser.error(f"{option} was removed: {NO_PICTURE}")
 
 
 NO_PICTURE = (
@@ -366,7 +370,7 @@ def _trace(given: argparse.Namespace) -> int:
         if len(cases) != 1:
             raise ValueError(f"{given.what[0]}: must be one bag or case (got {len(cases)} cases)")
         found = moment(cases[0], given.at, given.id)
-        facts = decision(found)
+        facts = decision(found.pair)
     except BagError as error:
         return _refuse("trace", error, BROKEN)
     except (ValueError, FrameError, OSError) as error:
@@ -410,8 +414,8 @@ def _info_installation() -> int:
     from platform import machine, python_version
 
     print(f"{'python':<15}{python_version()} on {machine()}")
-    for name in ("gjk_collision", "numpy", "rosbags", "mcap", "pyyaml", "jinja2", "rich",
-                 "distributed", "matplotlib", "ompl"):  # fmt: skip
+    for name in ("gjk_collision", "numpy", "rosbags", "mcap", "pyyaml", "jinja2",
+                 "matplotlib", "ompl"):  # fmt: skip
         try:
             found = version(name)
         except PackageNotFoundError:

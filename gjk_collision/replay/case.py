@@ -29,7 +29,8 @@ __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
 TOLERANCE = 1e-6
 
 _KEYS = (
-    "name", "bag", "topics", "parameters", "faults", "expect", "tolerance", "replies_may_differ"
+    "name", "bag", "topics", "parameters", "faults", "expect", "tolerance", "replies_may_differ",
+    "live_parameters",
 )  # fmt: skip
 
 
@@ -55,6 +56,8 @@ class Case:
         Maximum difference between a distance and that of the golden result [m].
     replies_may_differ : bool
         Whether a recorded reply FREE may have another verdict now.
+    live_parameters : bool
+        Whether the changes of parameters that were recorded are applied.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Case:
     expect: tuple[Window | Reaction | Share, ...] = ()
     tolerance: float = TOLERANCE
     replies_may_differ: bool = False
+    live_parameters: bool = True
 
 
 def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Case]:
@@ -181,6 +185,7 @@ def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
         tuple(parse(fields.get("expect"), place.at("expect"))),
         fields.number("tolerance", TOLERANCE, 0.0),
         fields.flag("replies_may_differ"),
+        fields.flag("live_parameters", default=True),
     )
 
 

@@ -124,9 +124,9 @@ class Fields:
             raise self.error(name, f"must be a whole number{rule}")
         return value
 
-    def flag(self, name: str) -> bool:
-        """Return a field that is true or false; false: it is not given."""
-        value = self._given.get(name, False)
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return a field that is true or false."""
+        value = self._given.get(name, default)
         if not isinstance(value, bool):
             raise self.error(name, "must be true or false")
         return value

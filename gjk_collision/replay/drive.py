@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from time import perf_counter_ns
 from typing import Any
 
 from ..errors import InputError
@@ -25,6 +24,7 @@ from ..server.transforms import insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
+from .live_parameters import LiveParameters
 from .origin import Recording
 from .recorded_transforms import RecordedTransforms
 from .requests import AskedPath, RecordedRequests
@@ -47,13 +47,13 @@ class Drive:
         The topics to read.
     faults : sequence of FaultSpec
         Faults that are injected into the messages.
+    live_parameters : bool
+        Whether to apply the changes of parameters that were recorded.
 
     Attributes
     ----------
     snapshot : Snapshot
         The snapshot that the last row was answered from.
-    latency : int
-        Computation time of the last answer [ns].
     processed, unreadable : int
         Number of messages so far, and number of those that could not be decoded.
     errors : list of str
@@ -63,10 +63,15 @@ class Drive:
     """
 
     def __init__(
-        self, bag: Bag, config: Config, topics: Topics, faults: Sequence[FaultSpec] = ()
+        self,
+        bag: Bag,
+        config: Config,
+        topics: Topics,
+        faults: Sequence[FaultSpec] = (),
+        *,
+        live_parameters: bool = True,
     ) -> None:
         self._bag, self._topics, self._faults = bag, topics, faults
-        self._config = config
         self.recording = Recording()
         self.transforms = RecordedTransforms()
         self.errors: list[str] = []
@@ -76,9 +81,9 @@ class Drive:
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
         self._requests = RecordedRequests(self._server)
+        self._live = LiveParameters(self._server, topics.server, is_applied=live_parameters)
         not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
         self.snapshot = empty_snapshot(config, not_yet, 0)
-        self.latency = 0
         self.processed = self.unreadable = 0
         self._handlers = self._dispatch()
 
@@ -90,11 +95,10 @@ class Drive:
         BagError
             The bag is not complete. The rows of all messages before the break were yielded.
         """
-        period = round(1e9 / self._config.state_rate)
         messages = inject(self._messages(), self._faults, self._bag.begin)
         evaluated = self._bag.begin
         for time, together in groupby(messages, key=attrgetter("time")):
-            while time - evaluated > period:
+            while time - evaluated > (period := round(1e9 / self._server.config.state_rate)):
                 evaluated += period
                 yield self._state(evaluated, "silence")
             self._time = time
@@ -111,11 +115,6 @@ class Drive:
                 yield self._state(time, "data")
         yield from self._requests.finish()
 
-    @property
-    def requests_without_content(self) -> int:
-        """Number of recorded requests without content, which cannot be answered again."""
-        return self._requests.without_content
-
     def reports(self) -> list[Report]:
         """Return the state of each sender at the time of the last row."""
         return self._server.reports()
@@ -127,7 +126,7 @@ class Drive:
 
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""
-        return self._requests.notes() + self.transforms.notes()
+        return self._live.notes + self._requests.notes() + self.transforms.notes()
 
     # ---- messages
 
@@ -143,6 +142,8 @@ class Drive:
             handlers[name] = partial(self._requests.process, service)
         if topics.clock:
             handlers[topics.clock] = self._receive_clock
+        if topics.parameters:
+            handlers[topics.parameters] = self._receive_parameters
         return handlers
 
     def _messages(self) -> Iterator[Message]:
@@ -176,12 +177,13 @@ class Drive:
 
     def _convert(self, name: str, fields: Any) -> Any:
         """Return the data of a message for a source, "footprint" or "twist_topic"."""
+        config = self._server.config
         if name == "footprint":
-            return footprint(fields, self._config)
+            return footprint(fields, config)
         if name == "twist_topic":
-            return twist(fields, self._config)
-        source = self._config.source(name)
-        return CONVERTERS[source.type](fields, self._config, source)
+            return twist(fields, config)
+        source = config.source(name)
+        return CONVERTERS[source.type](fields, config, source)
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
         self.now()
@@ -193,6 +195,10 @@ class Drive:
     def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)
         self.now()
+        return []
+
+    def _receive_parameters(self, message: Any) -> list[Row]:
+        self._live.receive(message, (self._time - self._bag.begin) * 1e-9)
         return []
 
     # ---- the shell of the server
@@ -221,15 +227,13 @@ class Drive:
     def _state(self, time: int, cause: str) -> Row:
         """Return the answer for the vehicle at its pose, as a heartbeat of the node."""
         self._time = time
-        begin = perf_counter_ns()
         _, beat, is_good = self._server.beat(0, lambda beat: None)
-        self.latency = perf_counter_ns() - begin
         self.snapshot = beat.snapshot
         if is_good:
             return _row(time, cause, beat)
         # A snapshot whose answer is an error is not drawn.
         fault = Fault(Status.INTERNAL_ERROR, beat.found.answer.message)
-        self.snapshot = empty_snapshot(self._config, fault, self.now())
+        self.snapshot = empty_snapshot(self._server.config, fault, self.now())
         return Row(time, self.now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
 
 

@@ -19,7 +19,7 @@ from .faults import FaultSpec
 from .rows import Row
 from .span import Span
 
-__all__ = ["Check", "Expectations", "Reaction", "Share", "Window", "parse"]
+__all__ = ["Expectations", "Reaction", "Share", "Window", "parse"]
 
 
 @dataclass
@@ -212,39 +212,6 @@ class Share:
         return f"false stops from {self.begin:g} to {self.end:g} s: at most {self.at_most:.2%}"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of one expectation.
-
-    Attributes
-    ----------
-    text : str
-        The expectation.
-    failure : str
-        Why it failed; empty: it did not fail.
-    begin, end : float
-        The time to which it applies [s].
-    at : float or None
-        Time of the first stamp to look at [s]; None: it did not fail, or it was not tested.
-    """
-
-    text: str
-    failure: str
-    begin: float
-    end: float
-    at: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. An end at infinity is None."""
-        return {
-            "text": self.text,
-            "failure": self.failure,
-            "from": self.begin,
-            "to": self.end if isfinite(self.end) else None,
-            "at": self.at,
-        }
-
-
 class Expectations:
     """All expectations of a case. They are checked in one pass over the answers.
 
@@ -284,13 +251,22 @@ class Expectations:
         for each in self._each:
             each.add(t, row)
 
-    def results(self) -> list[Check]:
-        """Return the result of each expectation."""
+    def results(self) -> list[dict[str, Any]]:
+        """Return each expectation as plain data.
+
+        Returns
+        -------
+        list of dict
+            ``text``: the expectation. ``failure``: why it failed; empty: it did not fail.
+            ``from``, ``to``: the time to which it applies [s]; None: the end of the bag. ``at``:
+            time of the first stamp to look at [s]; None: it did not fail, or was not tested.
+        """
         found = []
         for each in self._each:
-            failure = each.failure()
+            failure, end = each.failure(), each.end if isfinite(each.end) else None
             at = each.first if failure else None
-            found.append(Check(str(each), failure, each.begin, each.end, at))
+            times = {"from": each.begin, "to": end, "at": at}
+            found.append({"text": str(each), "failure": failure, **times})
         return found
 
 

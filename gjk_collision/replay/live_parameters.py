@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that the recorded node had, if they differ from those of the replay."""
+"""Changes of the parameters of the recorded node (``/parameter_events``), applied from their time.
 
-from collections.abc import Iterator, Mapping
+A parameter that the node declared at its start is not a change: the replay has its own value.
+"""
+
 from typing import Any
 
+from ..errors import InputError
 from ..server.parameter_files import NODE_NAME
-from .bag import Bag
+from ..server.server import Server
 
-__all__ = ["PARAMETER_EVENT", "parameter_notes"]
+__all__ = ["PARAMETER_EVENT", "LiveParameters"]
 
 PARAMETER_EVENT = "rcl_interfaces/msg/ParameterEvent"
 
@@ -18,34 +21,59 @@ _FIELDS = ("", "bool_value", "integer_value", "double_value", "string_value", "b
            "string_array_value")  # fmt: skip
 
 
-def parameter_notes(bag: Bag, parameters: Mapping[str, Any], server: str = "") -> Iterator[str]:
-    """Yield from when on the recorded node had other parameters than the replay.
-
-    The replay does not apply them: it has the same parameters to its end.
+class LiveParameters:
+    """Applies the changes of parameters to the server of a replay.
 
     Parameters
     ----------
-    bag : Bag
-        The bag, whose topics of the type `PARAMETER_EVENT` are read.
-    parameters : mapping
-        The parameters of the replay.
-    server : str
-        Full name of the node; empty: all nodes with the usual name.
+    server : Server
+        The server.
+    node : str
+        Full name of the recorded node; empty: the first one with the usual name.
+    is_applied : bool
+        Whether to apply the changes. Otherwise they are only noted.
+
+    Attributes
+    ----------
+    notes : list of str
+        From when on the recorded node had other parameters.
     """
-    present: dict[str, Any] = dict(parameters)
-    topics = [name for name, kinds in bag.topics.items() if PARAMETER_EVENT in kinds]
-    for message in bag.messages(topics) if topics else ():
-        event = bag.decode(message)
-        if event.node != server if server else event.node.rpartition("/")[2] != NODE_NAME:
-            continue
-        changed = []
-        for each in (*event.new_parameters, *event.changed_parameters):
-            value: Any = getattr(each.value, _FIELDS[each.value.type], None)
-            value = value.tolist() if hasattr(value, "tolist") else value
-            if each.name in present and present[each.name] != value:
-                changed.append(f"{each.name} {present[each.name]} -> {value}")
-                present[each.name] = value
-        if changed:
-            t = (message.time - bag.begin) * 1e-9
-            text = f"from {t:.3f} s on, the recorded node {event.node} had other parameters, "
-            yield f"{text}which are not applied: {', '.join(changed)}"
+
+    def __init__(self, server: Server, node: str, *, is_applied: bool) -> None:
+        self._server, self._node, self._is_applied = server, node, is_applied
+        self.notes: list[str] = []
+
+    def receive(self, event: Any, t: float) -> None:
+        """Apply a ParameterEvent at the time `t` [s] after the begin of the bag."""
+        if not self._node and event.node.rpartition("/")[2] == NODE_NAME:
+            self._node = event.node
+        if event.node != self._node:
+            return
+        before = self._server.config.parameters()
+        values = {each.name: _value(each.value) for each in event.changed_parameters}
+        changes = {
+            name: value for name, value in values.items()
+            if name in before and _plain(before[name]) != value
+        }  # fmt: skip
+        if not changes:
+            return
+        reason = "" if self._is_applied else "--no-live-parameters"
+        try:
+            config = self._server.config.changed(changes)
+            reason = reason or self._server.refusal(config)
+        except InputError as error:
+            reason = reason or str(error)
+        if not reason:
+            self._server.reconfigure(config)
+        texts = ", ".join(f"{name} {before[name]} -> {value}" for name, value in changes.items())
+        what = f"from {t:.3f} s on, the recorded node {event.node} had other parameters: {texts}"
+        self.notes.append(f"{what}; {f'not applied: {reason}' if reason else 'applied'}")
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _value(value: Any) -> Any:
+    found: Any = getattr(value, _FIELDS[value.type], None)
+    return found.tolist() if hasattr(found, "tolist") else found

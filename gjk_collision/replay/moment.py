@@ -3,6 +3,7 @@
 """The vehicle and one obstacle of a bag, at one stamp."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from .drive import Drive
 from .rows import Row
 from .topics import choose
 
-__all__ = ["Moment", "MomentError", "is_inside", "moment"]
+__all__ = ["Moment", "MomentError", "Pair", "is_inside", "moment"]
 
 # s. The page of a replay shows times to the microsecond.
 _TOLERANCE = 5e-7
@@ -26,37 +27,35 @@ class MomentError(ValueError):
     """The bag has no such stamp or obstacle, or the vehicle is not known at the stamp."""
 
 
-@dataclass(frozen=True)
-class Moment:
-    """The vehicle and an obstacle at one stamp, with the answer.
+class Pair(NamedTuple):
+    """The vehicle with the directional margins, and an obstacle with the inflation.
 
     Attributes
     ----------
-    stamp : int
-        Number of the stamp; the first stamp of the bag is 0.
-    time : float
-        Time of the stamp after the begin of the bag [s].
-    row : Row
-        The answer at the stamp.
     vehicle, obstacle : Shape
-        The vehicle with the directional margins, and the obstacle with the inflation.
+        The shapes.
     vehicle_pose, obstacle_pose : Pose
-        Poses in the check frame.
-    obstacle_id : int
-        Id of the obstacle.
+        Their poses in the check frame.
     margin : float
         Distance that the obstacle requires [m]: the safety margin and the margin of the obstacle.
     """
 
-    stamp: int
-    time: float
-    row: Row
     vehicle: Shape
     vehicle_pose: Pose
     obstacle: Shape
     obstacle_pose: Pose
-    obstacle_id: int
     margin: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A stamp with its number (from 0), its time after the begin of the bag [s], and a pair."""
+
+    stamp: int
+    time: float
+    row: Row
+    obstacle_id: int
+    pair: Pair
 
 
 def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
@@ -82,7 +81,8 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
     """
     last: tuple[int, Row, Snapshot] | None = None
     with Bag(case.bag) as bag:
-        drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
+        topics, live = choose(bag, case.config, case.topics), case.live_parameters
+        drive = Drive(bag, case.config, topics, case.faults, live_parameters=live)
         end = bag.seconds
         for stamp, row in enumerate(row for row in drive.rows() if row.is_state):
             time = (row.time - bag.begin) * 1e-9
@@ -97,13 +97,14 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
             raise MomentError(f"{bag.path.name}: the bag has no stamp")
         stamp, row, snapshot = last
         named = (row.nearest_id, row.nearest_source) if obstacle_id is None else (obstacle_id, "")
-        return _moment(snapshot, stamp, (row.time - bag.begin) * 1e-9, row, *named)
+        time = (row.time - bag.begin) * 1e-9
+        return Moment(stamp, time, row, named[0], _pair(snapshot, row, *named))
 
 
 def is_inside(snapshot: Snapshot, row: Row) -> bool:
     """Return whether the nearest obstacle is inside the vehicle with all its corners."""
     try:
-        found = _moment(snapshot, 0, 0.0, row, row.nearest_id, row.nearest_source)
+        found = _pair(snapshot, row, row.nearest_id, row.nearest_source)
     except MomentError:
         return False
     return all(
@@ -113,16 +114,15 @@ def is_inside(snapshot: Snapshot, row: Row) -> bool:
     )
 
 
-def _moment(
-    snapshot: Snapshot, stamp: int, time: float, row: Row, wanted: int, nearest_source: str
-) -> Moment:
+def _pair(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
+    """Return the vehicle and the obstacle of an id, of a source (empty: of any)."""
     vehicle, config = snapshot.footprint, snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
     for part, (_, sender) in zip(snapshot.parts, snapshot.spans, strict=True):
         obstacles = part.obstacles
         found = np.flatnonzero(obstacles.ids == wanted)
-        if wanted == -1 or not len(found) or nearest_source not in ("", sender):
+        if wanted == -1 or not len(found) or source not in ("", sender):
             continue
         i = int(found[0])
         begin, end = obstacles.offsets[i : i + 2].tolist()
@@ -135,10 +135,8 @@ def _moment(
         pose = part.pose
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
-        margin = config.safety_margin
-        if len(obstacles.margins):
-            margin += float(obstacles.margins[i])
-        return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted, margin)
+        own = float(obstacles.margins[i]) if len(obstacles.margins) else 0.0
+        return Pair(vehicle, Pose(*row.ego), shape, pose, config.safety_margin + own)
     if wanted == OUTSIDE and snapshot.region_source:
         text = "the outside of the region is nearest, and it is not a shape that can be traced; "
         raise MomentError(f"{text}choose an obstacle by its id")

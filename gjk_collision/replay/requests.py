@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded requests (service introspection), answered again from the data of their time."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +35,7 @@ __all__ = ["AskedPath", "RecordedRequests"]
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
 
 ASKED, COMPARED = "not answered again", "not compared"
+WITHOUT_REPLY = f"requests have no recorded reply: {COMPARED}"
 
 # Maximum number of answers that wait for the recorded reply. If there are more, the oldest one is
 # returned without a recorded reply.
@@ -92,13 +93,7 @@ class RecordedRequests(Scheduler):
         self._waiting: dict[_Key, _Task] = {}
         self._open: OrderedDict[_Key, Row] = OrderedDict()
         self.path: AskedPath | None = None  # of the last CheckPath with an answer
-        # Numbers of events, for `notes`:
-        self.without_content = 0  # requests recorded as metadata only
-        self.sent = 0  # requests recorded by a client; they are not answered again
-        self.replies_alone = 0  # replies to requests that were not answered again
-        self.replies_of_clients = 0
-        self.replies_without_content = 0
-        self.without_reply = 0
+        self._left_out: Counter[str] = Counter()  # what was not answered again or not compared
 
     def process(self, service: str, event: Any) -> list[Row]:
         """Process one service event; return the rows that it completes.
@@ -112,11 +107,13 @@ class RecordedRequests(Scheduler):
         """
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
-        self.sent += event.info.event_type == REQUEST_SENT
-        self.replies_of_clients += event.info.event_type == RESPONSE_RECEIVED
-        if event.info.event_type == REQUEST_RECEIVED:
+        if event.info.event_type == REQUEST_SENT:
+            self._left_out[f"requests were recorded by a client, not by the server: {ASKED}"] += 1
+        elif event.info.event_type == RESPONSE_RECEIVED:
+            self._left_out[f"replies were recorded by a client: {COMPARED}"] += 1
+        elif event.info.event_type == REQUEST_RECEIVED:
             if not len(event.request):
-                self.without_content += 1
+                self._left_out[f"requests were recorded without their content: {ASKED}"] += 1
                 return []
             message = event.request[0]
             answer = self._requests.answer(service, message, _reply(service), is_large=False)
@@ -124,16 +121,18 @@ class RecordedRequests(Scheduler):
             self._step(key)
             if len(self._open) > MAX_OPEN:
                 done.append(self._open.popitem(last=False)[1])
-                self.without_reply += 1
+                self._left_out[WITHOUT_REPLY] += 1
         elif event.info.event_type == RESPONSE_SENT:
             self._end_wait(key)
             if key not in self._open:
-                self.replies_alone += 1
+                text = f"replies belong to requests not answered again: {COMPARED}"
+                self._left_out[text] += 1
                 return []
             row = self._open.pop(key)
-            self.replies_without_content += not len(event.response)
             if len(event.response):
                 row.recorded = Verdict(int(event.response[0].verdict.verdict)).name
+            else:
+                self._left_out[f"replies have no recorded content: {COMPARED}"] += 1
             done.append(row)
         for row in done:
             row.time = self._server.steady()
@@ -141,22 +140,14 @@ class RecordedRequests(Scheduler):
 
     def notes(self) -> list[str]:
         """Return how many requests were not answered again or not compared, and why."""
-        found = (
-            (self.without_content, "requests were recorded without their content", ASKED),
-            (self.sent, "requests were recorded by a client, not by the server", ASKED),
-            (self.replies_alone, "replies belong to requests not answered again", COMPARED),
-            (self.replies_of_clients, "replies were recorded by a client", COMPARED),
-            (self.replies_without_content, "replies have no recorded content", COMPARED),
-            (self.without_reply, "requests have no recorded reply", COMPARED),
-        )
-        return [f"{count} {what}: {which}" for count, what, which in found if count]
+        return [f"{count} {text}" for text, count in sorted(self._left_out.items())]
 
     def finish(self) -> list[Row]:
         """Return the rows of all requests without a recorded reply, at the end of the bag."""
         for key in list(self._waiting):
             self._end_wait(key)
         rows = list(self._open.values())
-        self.without_reply += len(rows)
+        self._left_out += Counter({WITHOUT_REPLY: len(rows)})
         self._open.clear()
         for row in rows:
             row.time = self._server.steady()

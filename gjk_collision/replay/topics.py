@@ -14,6 +14,7 @@ from ..server.parameter_files import NODE_NAME
 from .bag import Bag, BagError
 from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
+from .live_parameters import PARAMETER_EVENT
 
 __all__ = ["Topics", "checked_mapping", "choose"]
 
@@ -37,6 +38,10 @@ class Topics:
         Topic of the clock that the stamps refer to; empty: they refer to log time.
     twist : str
         Topic of the vehicle's twist.
+    parameters : str
+        Topic with the changes of parameters.
+    server : str
+        Full name of the server whose requests were recorded; empty: not known.
     services : dict
         Topic of service events -> name of the service's type.
     unread_events : tuple of str
@@ -51,12 +56,14 @@ class Topics:
     services: Mapping[str, str] = field(default_factory=dict)
     unread_events: tuple[str, ...] = ()
     twist: str = ""
+    parameters: str = ""
+    server: str = ""
 
     @property
     def names(self) -> set[str]:
         """All topics that are used."""
         named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}
-        return (named | {*self.obstacles, *self.services}) - {""}
+        return (named | {self.parameters, *self.obstacles, *self.services}) - {""}
 
     def unused(self, bag: Bag) -> str:
         """Return the topics with obstacles that no source uses, and their types, as text."""
@@ -162,6 +169,8 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
         twist,
+        "".join(_of_kind(bag, PARAMETER_EVENT)[:1]),
+        server,
     )
     for name in sorted(topics.names):
         if len(kinds := bag.topics.get(name, set())) > 1:

@@ -2,6 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of replays: a summary as JSON, a text, JUnit XML, and an interactive HTML page.
 
-The page needs Jinja2, which is in the extra ``replay``. The progress bar uses rich if it is
-installed.
+The page needs Jinja2, which is in the extra ``replay``.
 """

@@ -4,7 +4,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from math import inf, isnan, nan
+from math import inf, nan
 from typing import Any
 
 from ..replay.rows import Row
@@ -43,8 +43,6 @@ class Counts:
     replies_changed: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     closest: Row | None = None
     closest_time: float = nan
-    oldest_footprint: float = nan
-    oldest_obstacles: float = nan
     _last: Verdict | None = None
 
     def add(self, t: float, row: Row) -> None:
@@ -63,8 +61,6 @@ class Counts:
         self._last = row.verdict
         if row.distance < (self.closest.distance if self.closest else inf):
             self.closest, self.closest_time = row, t
-        self.oldest_footprint = _larger(self.oldest_footprint, row.footprint_age)
-        self.oldest_obstacles = _larger(self.oldest_obstacles, row.obstacle_age)
 
     def _add_request(self, t: float, row: Row) -> None:
         self.requests += 1
@@ -92,8 +88,6 @@ class Counts:
             "statuses": {each.name: n for each, n in sorted(self.statuses.items())},
             "verdict_changes": self.changes,
             "closest": closest,
-            "oldest_footprint": _known(self.oldest_footprint),
-            "oldest_obstacles": _known(self.oldest_obstacles),
             "requests": {
                 "count": self.requests,
                 "verdicts": {each.name: self.request_verdicts[each] for each in Verdict},
@@ -104,11 +98,3 @@ class Counts:
                 },
             },
         }
-
-
-def _larger(a: float, b: float) -> float:
-    return b if isnan(a) or b > a else a
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else round(value, 9)

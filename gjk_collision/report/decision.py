@@ -3,10 +3,9 @@
 """How the verdict on the vehicle and one obstacle was decided, as text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..geometry import closest, collide
-from ..replay.moment import Moment
+from ..replay.moment import Pair
 from ..tracing import deciding_step
 from ..verdict import Verdict
 
@@ -31,39 +30,32 @@ _PROVEN = {
 }
 
 
-def decision(moment: Moment) -> list[tuple[str, str]]:
+def decision(pair: Pair) -> list[tuple[str, str]]:
     """Return the decision on the vehicle (a) and the obstacle (b): names and texts."""
-    a, b, margin = moment.vehicle, moment.obstacle, moment.margin
-    poses = moment.vehicle_pose, moment.obstacle_pose
-    nearest, hit = closest(a, b, *poses), collide(a, b, *poses)
+    a, pose_a, b, pose_b, margin = pair
+    nearest, hit = closest(a, b, pose_a, pose_b), collide(a, b, pose_a, pose_b)
     parts = nearest.feature_a[0], nearest.feature_b[0]
-    steps = [deciding_step(a, b, *poses, parts, reach) for reach in (margin, 0.0)]
+    steps = [deciding_step(a, b, pose_a, pose_b, parts, reach) for reach in (margin, 0.0)]
     (verdict, _, certain), _ = steps
     is_certain = nearest.lower_bound > certain
     name = "COLLISION" if hit else "FREE" if is_certain or verdict is Verdict.FREE else "MARGIN"
+    by_distance = "decides FREE; no other step is needed"
+    if not is_certain:
+        by_distance = "does not decide FREE; the step above decides"
+    which = "deepest" if nearest.distance < 0.0 else "closest"
     facts = [
         ("verdict on this pair", name),
         ("required margin", f"{_digits(margin)} m"),
         ("decided by", _steps(steps, name, margin)),
-        (
-            "in a query for the distance",
-            "the certified lower bound decides FREE; no other step is needed"
-            if is_certain
-            else "the certified lower bound does not decide FREE; the step above decides",
-        ),
-    ]
-    if nearest.lower_bound > 0.0:
-        text = f"direction {_point(nearest.direction)}, from a to b, separates the nearest parts"
-        facts.append(("certificate", text))
-    which = "deepest" if nearest.distance < 0.0 else "closest"
-    facts += [
+        ("in a query for the distance", f"the certified lower bound {by_distance}"),
         ("distance", f"{_digits(nearest.distance)} m"),
         ("certified lower bound", f"{_digits(nearest.lower_bound)} m"),
-        (f"{which} point of a", f"{_point(nearest.point_a)} m"),
-        (f"{which} point of b", f"{_point(nearest.point_b)} m"),
+        ("direction from a to b", f"({_digits(*nearest.direction)})"),
+        (f"{which} point of a", f"({_digits(*nearest.point_a)}) m"),
+        (f"{which} point of b", f"({_digits(*nearest.point_b)}) m"),
     ]
-    for letter, shape, (x, y, yaw) in (("a", a, poses[0]), ("b", b, poses[1])):
-        text = f"{_point((x, y))} m, {_digits(yaw)} rad; radius {_digits(shape.radius)} m"
+    for letter, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
+        text = f"({_digits(*pose)}) m, m, rad; radius {_digits(shape.radius)} m"
         facts.append((f"pose of {letter}", text))
     return facts
 
@@ -83,10 +75,5 @@ def _step(verdict: Verdict, step: str) -> str:
     return f"step '{step}': {_PROVEN[verdict][step]}"
 
 
-def _point(point: Any) -> str:
-    x, y = point
-    return f"({_digits(x)}, {_digits(y)})"
-
-
-def _digits(value: float) -> str:
-    return f"{value + 0.0:.9g}"  # never -0
+def _digits(*values: float) -> str:
+    return ", ".join(f"{value + 0.0:.9g}" for value in values)  # never -0

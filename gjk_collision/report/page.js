@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-let stamp = 0, cursor = 0, playing = 0;  // cursor: the frame of the stamp
+let stamp = 0, cursor = 0;  // cursor: the frame of the stamp
 
 // ---- what is known at the cursor
 
@@ -77,22 +77,6 @@ function toEvent(way) {  // goes to the begin of the next event, and the address
   seek(next);
 }
 
-function play() {
-  if (playing) { playing = 0; el("play").textContent = "Play"; return; }
-  if (stamp >= count - 1) stamp = 0;
-  let last = performance.now(), t = count ? time[stamp] : 0;
-  const mine = playing = last;
-  el("play").textContent = "Pause";
-  const tick = (now) => {
-    if (playing !== mine) return;
-    t += (now - last) * 1e-3 * Number(el("speed").value);
-    last = now;
-    seek(t);
-    if (stamp >= count - 1) play(); else requestAnimationFrame(tick);
-  };
-  requestAnimationFrame(tick);
-}
-
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   if (event.target.classList?.contains("wide") && /^(Arrow|Home|End| )/.test(event.key)) return;  // they scroll the table
@@ -110,7 +94,6 @@ document.addEventListener("keydown", (event) => {
     "+": () => inTime ? zoomTime(1.5) : zoom(1.25), "=": () => inTime ? zoomTime(1.5) : zoom(1.25),
     "-": () => inTime ? zoomTime(1 / 1.5) : zoom(0.8),
     0: () => { if (inTime) show(begin, end); else { setFollow(false); fit(); drawScene(); } },
-    " ": event.target.tagName !== "BUTTON" && event.target.tagName !== "INPUT" && play,
   };
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(); }
@@ -119,7 +102,7 @@ document.addEventListener("keydown", (event) => {
 for (const [id, act] of Object.entries({
   back: () => go(stamp - 1), forward: () => go(stamp + 1),
   "time-in": () => zoomTime(1.5), "time-out": () => zoomTime(1 / 1.5), "time-whole": () => show(begin, end),
-  play, next: () => toEvent(1), previous: () => toEvent(-1),
+  next: () => toEvent(1), previous: () => toEvent(-1),
   in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { setFollow(false); fit(); drawScene(); },
 })) el(id).addEventListener("click", act);
 el("follow").addEventListener("change", (event) => setFollow(event.target.checked));

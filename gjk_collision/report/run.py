@@ -8,7 +8,6 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 """
 
 import json
-from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,8 +15,6 @@ from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TextIO
-
-import numpy as np
 
 from ..errors import InputError
 from ..replay.bag import Bag, BagError
@@ -27,7 +24,6 @@ from ..replay.drive import Drive
 from ..replay.events import Events
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
-from ..replay.live_parameters import parameter_notes
 from ..replay.moment import is_inside
 from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
@@ -122,7 +118,7 @@ class _Job:
         self._expectations = Expectations(case.expect, case.faults, options.span)
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
-        self._counts, self._latencies = Counts(), array("q")
+        self._counts = Counts()
         self._events = Events()
         config = case.config
         self._timeouts = {each.name: each.timeout for each in config.sources if not each.static}
@@ -183,8 +179,8 @@ class _Job:
                 where = "no obstacles received" if self._span.is_whole else str(self._span)
                 self._fail(Outcome.BROKEN, f"no stamp was evaluated: {where}")
             for check in checks:
-                if check.failure:
-                    self._fail(Outcome.FAILED, check.failure, check.at)
+                if check["failure"]:
+                    self._fail(Outcome.FAILED, check["failure"], check["at"])
         self._check_counts()
         is_judged = bool(checks or self._golden or self._counts.replies_compared)
         result = Result(self._case.name, self._outcome, self._failures, is_judged=is_judged)
@@ -196,14 +192,10 @@ class _Job:
             "notes": self._notes,
             **self._about,
             **self._counts.to_dict(),
-            "expectations": [check.to_dict() for check in checks],
+            "expectations": checks,
             "events": self._events.to_dict(),
             "golden": self._golden_summary(),
-            "timing": {
-                "replay_seconds": round(seconds, 3),
-                "latency_us": _latencies(self._latencies),
-                "golden_latency_us": _beside(self._golden_path, "timing", "latency_us"),
-            },
+            "timing": {"replay_seconds": round(seconds, 3)},
         }
         return result
 
@@ -265,9 +257,6 @@ class _Job:
             "safety_margin": config.safety_margin,
             "parameters": _parameters(config),
         }
-        named = self._case.topics.get("server", "")
-        with suppress(Exception):  # a damaged message can raise any error; notes before it stay
-            self._notes.extend(parameter_notes(bag, self._about["parameters"], named))
         self._notes += bag.notes()
         if unused := topics.unused(bag):
             self._notes.append(f"topics with obstacles that no source uses: {unused}")
@@ -298,7 +287,8 @@ class _Job:
         export: Callable[[float, Row, Drive], None],
         progress: Progress,
     ) -> None:
-        drive = Drive(bag, self._case.config, topics, self._case.faults)
+        case = self._case
+        drive = Drive(bag, case.config, topics, case.faults, live_parameters=case.live_parameters)
         self._events.explain = lambda row: (
             "inside the vehicle" if is_inside(drive.snapshot, row) else ""
         )
@@ -329,7 +319,6 @@ class _Job:
             self._about["messages"] = drive.processed
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
-            self._about["requests_without_content"] = drive.requests_without_content
             self._notes += drive.notes()
             self.film = film.to_dict()
 
@@ -339,7 +328,6 @@ class _Job:
         if change is None:
             self._events.add(t, row)
         if row.is_state:
-            self._latencies.append(drive.latency)
             self._expectations.add(t, row)
             reports = drive.reports()
             if change is None:
@@ -396,14 +384,6 @@ def golden_of(case: Case, golden: Path | None) -> Path | None:
     if golden is None or golden.is_file():
         return golden
     return golden / case.name / RESULTS
-
-
-def _latencies(nanoseconds: "array[int]") -> dict[str, float]:
-    """Return the median, the 99th percentile and the maximum [us]; empty: there is no answer."""
-    if not nanoseconds:
-        return {}
-    values = np.percentile(nanoseconds, [50, 99, 100]) * 1e-3
-    return dict(zip(("p50", "p99", "max"), values.round(1).tolist(), strict=True))
 
 
 def _parameters(config: Config) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The scene at the cursor: vehicle, obstacles, margins, velocities, predicted paths, axes.
+// The scene at the cursor: vehicle, obstacles, margins, velocities, axes.
 "use strict";
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 const SHOWN = 20;   // rows of the table, and labels in the picture
@@ -11,17 +11,17 @@ const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - vi
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
 const LINES = {
   margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["blue", [], 2],
-  predicted: ["blue", [1, 4], 2.5], asked: ["purple", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
+  asked: ["purple", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
   golden: ["purple", [5, 3], 2.5], waiting: ["edge", [5, 4], 1],
 };
 
 // ---- obstacles of a frame, with names instead of positions
 
-function obstacleOf(frame, item, index) {  // index: in the paths; -1: its message waits for its transform
-  const [outline, x, y, yaw, id, source, vx, vy, margin] = item, from = film.sources[source], isUsed = index >= 0;
+function obstacleOf(frame, item, isUsed) {  // otherwise its message waits for its transform
+  const [outline, x, y, yaw, id, source, vx, vy, margin] = item, from = film.sources[source];
   return {
-    index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0, isUsed,
-    velocity: typeof vx === "number" ? [vx, vy] : null, until: frame.u[source] || 0,
+    outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0, isUsed,
+    velocity: typeof vx === "number" ? [vx, vy] : null,
     age: (isUsed ? frame.a : frame.wa)[source] ?? null, isNearest: isUsed && id === frame.id && from.sender === frame.src,
     isGolden: isUsed && !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
   };
@@ -30,10 +30,10 @@ function obstacleOf(frame, item, index) {  // index: in the paths; -1: its messa
 function obstaclesOf(frame) {
   const [x, y] = frame.ego || [view.x, view.y];
   const rank = (each) => each.isNearest ? -1 : Math.hypot(each.x - x, each.y - y);
-  return frame.o.map((item, index) => obstacleOf(frame, item, index)).sort((a, b) => rank(a) - rank(b));
+  return frame.o.map((item) => obstacleOf(frame, item, true)).sort((a, b) => rank(a) - rank(b));
 }
 
-const waitingOf = (frame) => frame.wait.map((item) => obstacleOf(frame, item, -1));
+const waitingOf = (frame) => frame.wait.map((item) => obstacleOf(frame, item, false));
 
 // ---- shapes
 
@@ -262,15 +262,11 @@ function drawObstacles(g, w, h, obstacles, frame) {
     [placed(each.outline, each.x, each.y, each.yaw), (each.outline.r + more(each)) * view.scale]), name);
   grown((each) => each.from.inflation, (each) => each.from.inflation > 0, "inflation");
   grown((each) => each.from.inflation + each.margin, (each) => each.margin > 0, "margin");
-  const hasPath = new Set(frame.p.map(([index]) => index));
   for (const each of obstacles) {
     if (!each.velocity || Math.hypot(...each.velocity) === 0) continue;
     const [x, y] = middle(each), [vx, vy] = each.velocity;
-    if (!hasPath.has(each.index)) { pen(g, "predicted"); line(g, [x, y, x + vx * each.until, y + vy * each.until]); }
     pen(g, "velocity"); arrow(g, screen(x, y), screen(x + vx, y + vy));  // the way of 1 s
   }
-  pen(g, "predicted");
-  for (const [, ...xy] of frame.p) line(g, xy);
   around(g, w, h, waitingOf(frame).map((each) => [placed(each.outline, each.x, each.y, each.yaw), Math.max(1, each.outline.r * view.scale)]), "waiting");
   g.setLineDash([]);
 }
@@ -409,7 +405,7 @@ function drawTable(obstacles, waiting) {
 function drawSceneLegend() {
   const names = {
     margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
-    velocity: "velocity: way in 1 s", predicted: "predicted path up to the horizon", asked: "path of the last request, with the vehicle at its end",
+    velocity: "velocity: way in 1 s", asked: "path of the last request, with the vehicle at its end",
     bare: "vehicle without directional margins",
     waiting: "newer message that waits for its transform",
     golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle" +
@@ -419,7 +415,6 @@ function drawSceneLegend() {
     margin: data.margin > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
     inflation: film.sources.some((each) => each.inflation > 0),
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
-    predicted: frames.some((frame) => frame.p.length || frame.o.some((each) => (each[6] || each[7]) && frame.u[each[5]])),
     asked: frames.some((frame) => frame.path), waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),
     golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };

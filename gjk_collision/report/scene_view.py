@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the scene view of a page draws at one stamp: vehicle, obstacles, velocities and paths.
+"""What the scene view of a page draws at one stamp: vehicle, obstacles, and velocities.
 
 Coordinates are in the check frame, relative to an origin near the first pose, and rounded to
 millimetres.
@@ -8,7 +8,7 @@ millimetres.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import hypot, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,7 @@ __all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
 
 Floats = npt.NDArray[np.float64]
 
-MAX_PATHS = 16  # number of obstacles whose predicted path is drawn
-MAX_POINTS = 16  # number of points of a drawn path
+MAX_POINTS = 16  # number of points of the drawn path of a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +43,12 @@ class _Sent:
         Pose of their frame in the check frame.
     age : float or None
         Age of the list [s]; None: the list is static, so its stamp has no meaning.
-    until : float
-        End of the predictions [s after the stamp of the list]; 0: nothing is predicted.
     """
 
     source: tuple[str, str, str, float]
     obstacles: Obstacles
     frame: Pose
     age: float | None
-    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +68,6 @@ class Scenery:
         The vehicle without these margins; None: there are none, or it is not known.
     path : AskedPath or None
         The path of the last request, unless its answer is older than the horizon.
-    policy : str
-        The parameter ``prediction_policy``.
     """
 
     sent: tuple[_Sent, ...]
@@ -81,7 +75,6 @@ class Scenery:
     footprint: Shape | None
     outline: Floats | None
     path: AskedPath | None
-    policy: str
 
 
 def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
@@ -93,12 +86,8 @@ def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
     ):
         obstacles = part.obstacles if part.received is None else part.received
         source = (limits.source, sender, obstacles.frame, part.inflation)
-        age, until = None, 0.0
-        if not part.is_static:
-            age = (snapshot.stamp - obstacles.stamp) * 1e-9
-            ahead = (snapshot.oldest_data_stamp - obstacles.stamp) * 1e-9
-            until = max(0.0, config.prediction_horizon + ahead)
-        sent.append(_Sent(source, obstacles, part.pose, age, until))
+        age = None if part.is_static else (snapshot.stamp - obstacles.stamp) * 1e-9
+        sent.append(_Sent(source, obstacles, part.pose, age))
     sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
     is_round = snapshot.outline is None or len(snapshot.outline) == 1
     path = drive.asked_path
@@ -110,7 +99,6 @@ def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
         snapshot.footprint,
         snapshot.outline if any(sides) and not is_round else None,
         path,
-        config.prediction_policy,
     )
 
 
@@ -125,7 +113,7 @@ def _waiting(drive: Drive, reports: Iterable[Report]) -> Iterator[_Sent]:
             except FrameError:  # no pose is known
                 continue
             age = (drive.snapshot.stamp - each.waiting.stamp) * 1e-9
-            yield _Sent(source, each.waiting, pose, age, 0.0)
+            yield _Sent(source, each.waiting, pose, age)
 
 
 class SceneView:
@@ -147,33 +135,20 @@ class SceneView:
             ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
             margin; the last three may be missing. ``wait``: the same for the messages that wait
             for their transform. ``a``, ``wa``: for each source with obstacles in ``o`` or in
-            ``wait`` that is not static, the age of its list [s]. ``u``: for each of them, the end
-            of its predictions [s after the stamp of its list]. ``p``: predicted paths, index in
-            ``o`` and x y of each point. ``path``: the path of the last request.
+            ``wait`` that is not static, the age of its list [s]. ``path``: the path of the last
+            request.
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
-        placed: list[list[Any]] = []
-        paths: list[tuple[float, int, _Sent, int]] = []
-        for each in data.sent:
-            for i, item in self._placed(each):
-                if each.until > 0.0 and _path_length(each.obstacles, i):
-                    x0, y0 = self._origin or (0.0, 0.0)
-                    x, y = row.ego[:2] if row.ego else (x0, y0)
-                    paths.append((hypot(item[1] + x0 - x, item[2] + y0 - y), len(placed), each, i))
-                placed.append(item)
-        paths = sorted(paths, key=lambda path: path[:2])[:MAX_PATHS]
         shape = data.footprint
         parts = [] if shape is None else zip(shape.parts, shape.radii, strict=True)
         return {
             "f": [self._outline(part, radius) for part, radius in parts],
             "bare": [] if data.outline is None else [self._outline(data.outline, 0.0)],
-            "o": placed,
-            "wait": [item for each in data.waiting for _, item in self._placed(each)],
-            "a": self._by_source(data.sent, "age"),
-            "wa": self._by_source(data.waiting, "age"),
-            "u": self._by_source(data.sent, "until"),
-            "p": [[k, *self._predicted(each, i, data.policy)] for _, k, each, i in paths],
+            "o": [item for each in data.sent for item in self._placed(each)],
+            "wait": [item for each in data.waiting for item in self._placed(each)],
+            "a": self._ages(data.sent),
+            "wa": self._ages(data.waiting),
             "path": None if data.path is None else self._asked(data.path, row.time),
         }
 
@@ -198,68 +173,43 @@ class SceneView:
     def _source(self, sent: _Sent) -> int:
         return self._sources.setdefault(sent.source, len(self._sources))
 
-    def _by_source(self, lists: tuple[_Sent, ...], name: str) -> dict[int, float]:
-        values = ((self._source(each), getattr(each, name)) for each in lists)
-        return {number: round(value, 4) for number, value in values if value is not None}
+    def _ages(self, lists: tuple[_Sent, ...]) -> dict[int, float]:
+        known = ((self._source(each), each.age) for each in lists)
+        return {number: round(age, 4) for number, age in known if age is not None}
 
     # ---- obstacles
 
-    def _placed(self, sent: _Sent) -> Iterator[tuple[int, list[Any]]]:
-        """Yield the index in the list, and the item of ``o``, of each obstacle."""
+    def _placed(self, sent: _Sent) -> Iterator[list[Any]]:
+        """Yield the item of ``o`` of each obstacle."""
         obstacles, frame, source = sent.obstacles, sent.frame, self._source(sent)
-        n = len(obstacles)
-        points = obstacles.xy.reshape(-1, 2)
-        ends = obstacles.offsets.astype(np.int64).tolist()
-        radii = obstacles.radius.tolist() or [0.0] * n
-        margins = obstacles.margins.tolist() or [0.0] * n
-        ids = [*map(exact, obstacles.ids.tolist())]
-        rows = frame.compose(obstacles.poses.reshape(-1, 3)) if len(obstacles.poses) else None
-        has_speed = len(obstacles.velocities)
-        speeds = frame.turn(obstacles.velocities.reshape(-1, 3)).tolist() if has_speed else None
-        for i in range(n):
+        points, ends = obstacles.xy.reshape(-1, 2), obstacles.offsets.astype(np.int64)
+        radii = obstacles.radius.tolist() or [0.0] * len(obstacles)
+        if len(obstacles.poses):
+            rows = frame.compose(obstacles.poses.reshape(-1, 3))
+        else:
+            # The points are stored relative to the first one. An obstacle that is only translated
+            # then keeps the same outline.
+            points = frame.transform(points)
+            rows = np.zeros((len(obstacles), 3))
+            full = np.diff(ends) > 0 if len(ends) else np.zeros(0, bool)
+            rows[full, :2] = points[ends[:-1][full]]
+            points = points - np.repeat(rows[:, :2], np.diff(ends), axis=0)
+        if not len(rows):
+            return
+        x0, y0 = self._anchor(*rows[0, :2].tolist())
+        places = np.column_stack([(rows[:, :2] - (x0, y0)).round(3), rows[:, 2].round(5)])
+        more = _speeds_and_margins(obstacles, frame)
+        ids = obstacles.ids.tolist()
+        for i, (x, y, yaw) in enumerate(places.tolist()):
             own = points[ends[i] : ends[i + 1]]
             if not len(own):
                 continue
-            if rows is None:
-                # Store the points relative to the first one. An obstacle that is only translated
-                # then keeps the same outline.
-                own = frame.transform(own)
-                x, y = own[0].tolist()
-                yaw = 0.0
-                own = own - own[0]
-            else:
-                x, y, yaw = rows[i].tolist()
-            x0, y0 = self._anchor(x, y)
-            more = _speed_and_margin(speeds[i] if speeds else None, margins[i])
             # Of a region only the boundary is drawn.
             is_region = obstacles.has_region and obstacles.kinds[i] >= REGION
             pieces = zip(own, np.roll(own, -1, axis=0), strict=True) if is_region else [own]
             for piece in pieces:
                 number = self._outline(np.asarray(piece), radii[i])
-                at = round(x - x0, 3), round(y - y0, 3), round(yaw, 5)
-                yield i, [number, *at, ids[i], source, *more]
-
-    def _predicted(self, sent: _Sent, i: int, policy: str) -> list[float]:
-        """Return x y of the predicted path of an obstacle's middle, up to the horizon."""
-        data = sent.obstacles
-        first, last = data.path_offsets[i : i + 2].tolist()
-        begin, end = data.offsets[i : i + 2].tolist()
-        middle = data.xy.reshape(-1, 2)[begin:end].mean(axis=0)
-        own = data.poses.reshape(-1, 3)[i : i + 1] if len(data.poses) else np.zeros((1, 3))
-        poses = np.concatenate([own, data.path_poses.reshape(-1, 3)[first:last]])
-        times = np.concatenate([[0.0], data.path_times[first:last]])
-        way = np.array([Pose(*pose).transform(middle[None])[0] for pose in poses.tolist()])
-        stretch = float(times[-1] - times[-2])
-        if sent.until > times[-1] and policy == "constant_velocity" and stretch > 0.0:
-            share = (sent.until - float(times[-1])) / stretch
-            way = np.vstack([way, way[-1] + share * (way[-1] - way[-2])])
-            times = np.append(times, sent.until)
-        stop = min(sent.until, float(times[-1]))
-        kept = np.append(times[times < stop], stop)
-        if len(kept) > MAX_POINTS:
-            kept = np.linspace(0.0, stop, MAX_POINTS)
-        drawn = np.column_stack([np.interp(kept, times, column) for column in way.T])
-        return self._points(sent.frame.transform(drawn))
+                yield [number, x, y, yaw, exact(ids[i]), source, *more[i]]
 
     def _asked(self, path: AskedPath, time: int) -> dict[str, Any]:
         """Return the path of a request, at a log time [ns]."""
@@ -306,18 +256,15 @@ def exact(number: int) -> int | str:
     return number if abs(number) <= 2**53 else str(number)
 
 
-def _path_length(obstacles: Obstacles, i: int) -> int:
-    if not len(obstacles.path_offsets):
-        return 0
-    return int(obstacles.path_offsets[i + 1]) - int(obstacles.path_offsets[i])
-
-
-def _speed_and_margin(speed: list[float] | None, margin: float) -> list[float | None]:
-    """Return vx, vy and the margin, without missing values at the end."""
-    known = speed is not None and isfinite(speed[0]) and isfinite(speed[1])
-    found: list[float | None] = [round(v, 2) + 0.0 for v in speed[:2]] if speed and known else []
-    if margin > 0.0:
-        found = [*(found or [None, None]), round(margin, 3)]
+def _speeds_and_margins(obstacles: Obstacles, frame: Pose) -> list[list[float | None]]:
+    """Return vx, vy and the margin of each obstacle, without missing values at the end."""
+    found: list[list[float | None]] = [[] for _ in range(len(obstacles))]
+    if len(obstacles.velocities):
+        speeds = frame.turn(obstacles.velocities.reshape(-1, 3))[:, :2].round(2) + 0.0
+        for i in np.flatnonzero(np.isfinite(speeds).all(axis=1)).tolist():
+            found[i] = speeds[i].tolist()
+    for i in np.flatnonzero(obstacles.margins > 0.0).tolist():
+        found[i] = [*(found[i] or [None, None]), round(float(obstacles.margins[i]), 3)]
     return found
 
 

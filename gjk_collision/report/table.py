@@ -3,8 +3,6 @@
 """The answers of a replay as a table, one row per stamp: CSV, or Parquet with pyarrow."""
 
 import csv
-from collections.abc import Callable
-from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
@@ -15,55 +13,27 @@ from ..replay.rows import Row
 
 __all__ = ["COLUMNS", "Table", "check_table"]
 
+COLUMNS = (
+    "stamp", "time_s", "log_time_ns", "now_ns", "cause", "verdict", "status", "message",
+    "distance_m", "lower_bound_m", "safety_margin_m", "nearest_id", "nearest_source",
+    "time_to_collision_s", "footprint_age_s", "obstacle_age_s", "bad_sources",
+    "ego_x_m", "ego_y_m", "ego_yaw_rad", "witness_ego_x_m", "witness_ego_y_m",
+    "witness_obstacle_x_m", "witness_obstacle_y_m", "direction_x", "direction_y", "snapshot_id",
+)  # fmt: skip
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """An answer with its number, its time after the begin of the bag [s] and the margin [m]."""
-
-    number: int
-    t: float
-    margin: float
-    row: Row
-
-
-def _part(name: str, k: int) -> Callable[[_Line], float]:
-    """Return the function for an element of a field of rows; NaN: the field is empty."""
-    return lambda line: float(getattr(line.row, name)[k]) if getattr(line.row, name) else nan
-
-
-# Name -> type in Parquet, and the value. Numbers have all their digits.
-COLUMNS: dict[str, tuple[str, Callable[[_Line], int | float | str]]] = {
-    "stamp": ("int64", lambda line: line.number),
-    "time_s": ("float64", lambda line: line.t),
-    "log_time_ns": ("int64", lambda line: line.row.time),
-    "now_ns": ("int64", lambda line: line.row.now),
-    "cause": ("string", lambda line: line.row.cause),
-    "verdict": ("string", lambda line: line.row.verdict.name),
-    "status": ("string", lambda line: line.row.status.name),
-    "message": ("string", lambda line: line.row.message),
-    "distance_m": ("float64", lambda line: float(line.row.distance)),
-    "lower_bound_m": ("float64", lambda line: float(line.row.lower_bound)),
-    "safety_margin_m": ("float64", lambda line: line.margin),
-    "nearest_id": ("int64", lambda line: int(line.row.nearest_id)),
-    "nearest_source": ("string", lambda line: line.row.nearest_source),
-    "time_to_collision_s": ("float64", lambda line: float(line.row.time_to_collision)),
-    "footprint_age_s": ("float64", lambda line: float(line.row.footprint_age)),
-    "obstacle_age_s": ("float64", lambda line: float(line.row.obstacle_age)),
-    "bad_sources": ("string", lambda line: " ".join(line.row.bad_sources)),
-    "ego_x_m": ("float64", _part("ego", 0)),
-    "ego_y_m": ("float64", _part("ego", 1)),
-    "ego_yaw_rad": ("float64", _part("ego", 2)),
-    "witness_ego_x_m": ("float64", _part("witness_ego", 0)),
-    "witness_ego_y_m": ("float64", _part("witness_ego", 1)),
-    "witness_obstacle_x_m": ("float64", _part("witness_obstacle", 0)),
-    "witness_obstacle_y_m": ("float64", _part("witness_obstacle", 1)),
-    "direction_x": ("float64", _part("direction", 0)),
-    "direction_y": ("float64", _part("direction", 1)),
-    "snapshot_id": ("uint64", lambda line: line.row.snapshot_id),
+# Types in Parquet; of the other columns it is float64.
+_TYPES = {
+    **dict.fromkeys(("stamp", "log_time_ns", "now_ns", "nearest_id"), "int64"),
+    **dict.fromkeys(
+        ("cause", "verdict", "status", "message", "nearest_source", "bad_sources"), "string"
+    ),
+    "snapshot_id": "uint64",
 }
 
 # Rows of one group in a Parquet file.
 GROUP = 10_000
+
+Cell = int | float | str
 
 
 def check_table(path: Path) -> None:
@@ -106,8 +76,20 @@ class Table:
 
     def add(self, t: float, row: Row, drive: Drive) -> None:
         """Write the answer `row` at the time `t` [s] after the begin of the bag."""
-        line = _Line(self._count, t, self._margin, row)
-        self._sheet.write([value(line) for _, value in COLUMNS.values()])
+        self._sheet.write(
+            [
+                *(self._count, t, row.time, row.now),
+                *(row.cause, row.verdict.name, row.status.name, row.message),
+                *(float(row.distance), float(row.lower_bound), self._margin),
+                *(int(row.nearest_id), row.nearest_source, float(row.time_to_collision)),
+                *(float(row.footprint_age), float(row.obstacle_age), " ".join(row.bad_sources)),
+                *(row.ego or (nan, nan, nan)),
+                *(row.witness_ego or (nan, nan)),
+                *(row.witness_obstacle or (nan, nan)),
+                *(row.direction or (nan, nan)),
+                row.snapshot_id,
+            ]
+        )
         self._count += 1
 
 
@@ -117,7 +99,7 @@ class _Csv:
         self._writer = csv.writer(self._file, lineterminator="\n")
         self._writer.writerow(COLUMNS)
 
-    def write(self, values: list[int | float | str]) -> None:
+    def write(self, values: list[Cell]) -> None:
         self._writer.writerow(
             "" if isinstance(each, float) and isnan(each) else each for each in values
         )
@@ -133,12 +115,12 @@ class _Parquet:
 
         self._arrow: Any = pyarrow
         self._file = path.open("xb")
-        fields = [(name, getattr(pyarrow, kind)()) for name, (kind, _) in COLUMNS.items()]
+        fields = [(name, getattr(pyarrow, _TYPES.get(name, "float64"))()) for name in COLUMNS]
         self._schema: Any = pyarrow.schema(fields)
         self._writer: Any = pyarrow.parquet.ParquetWriter(self._file, self._schema)
-        self._rows: list[list[int | float | str]] = []
+        self._rows: list[list[Cell]] = []
 
-    def write(self, values: list[int | float | str]) -> None:
+    def write(self, values: list[Cell]) -> None:
         self._rows.append(values)
         if len(self._rows) == GROUP:
             self._flush()

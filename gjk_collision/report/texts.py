@@ -38,9 +38,8 @@ def event_time(event: dict[str, Any]) -> str:
 def markdown(results: Sequence[Result]) -> str:
     """Return a table of all results, and a list for each result with failures or notes."""
     lines = [
-        "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] "
-        "| p99 [us] |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     lines += [_line(result) for result in results]
     if len(results) > 1:
@@ -62,14 +61,12 @@ def _line(result: Result) -> str:
     summary = result.summary
     verdicts = summary.get("verdicts", {})
     closest = summary.get("closest")
-    p99 = summary.get("timing", {}).get("latency_us", {}).get("p99")
     cells = [
         result.name,
         outcome_text([result]),
         str(summary.get("stamps", 0)),
         *(str(verdicts.get(name, 0)) for name in ("FREE", "MARGIN", "COLLISION", "UNKNOWN")),
         f"{closest['distance']:.3f}" if closest else "",
-        f"{p99:.0f}" if p99 is not None else "",
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -4,7 +4,7 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,21 @@ __all__ = ["MAX_BINS", "Timeline"]
 # 40 000 stamps, which are 33 minutes at 20 Hz, have a bin each.
 MAX_BINS = 20_000
 
-# Steps of the numbers in the page: us and um, and 0.1 ms for ages.
-FINE, COARSE = 1e-6, 1e-4
+# Decimal places in the page: us and um, and 0.1 ms for ages.
+FINE, COARSE = 6, 4
 
 # How bad each verdict is, by its value.
 _BADNESS = np.array([-WORST_FIRST.index(verdict) for verdict in sorted(Verdict)])
 
 Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 
 class Timeline:
     """The answer, the ages and the comparison with the golden result of each bin of stamps.
 
-    A bin has one stamp. If there are 2 `MAX_BINS` bins, pairs of neighbours are merged. A bin of
-    several stamps has the time of the first one, the worst verdict with its status, the smallest
-    distance, the greatest age of each source, and the most severe change.
+    A bin has one stamp. Pairs of neighbours are merged until there are less than 2 `MAX_BINS`
+    bins. A bin of several stamps has the time of the first one, the worst verdict with its status,
+    the smallest distance, the greatest age of each source, and the most severe change.
 
     Parameters
     ----------
@@ -45,11 +44,9 @@ class Timeline:
 
     def __init__(self, sources: Sequence[str] = ()) -> None:
         self._sources = tuple(sources)
-        # Time, verdict, status, distance; change, golden verdict, status, distance; and for each
-        # source its age and its status.
-        self._columns = [array("d") for _ in range(8 + 2 * len(self._sources))]
-        self._size, self._filled = 1, 0
-        self._pending: list[list[float]] = []
+        # For each stamp: time, verdict, status, distance; change, golden verdict, status, distance;
+        # and for each source its age and its status.
+        self._values = array("d")
         self._other: list[list[Any]] = []
         self._is_compared = False
 
@@ -83,10 +80,7 @@ class Timeline:
                     faults[each.source] = int(own)
         for name in self._sources:
             one += [ages[name], float(faults[name])]
-        self._pending.append(one)
-        self._filled += 1
-        if len(self._pending) == self._size:
-            self._flush()
+        self._values.extend(one)
 
     def mark(self, t: float, label: str) -> None:
         """Add a change at a time without a stamp: a missing stamp, or a recorded request."""
@@ -94,54 +88,42 @@ class Timeline:
             self._other.append([round(t, 6), LABELS.index(label) + 1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns as whole numbers: differences, or pairs of a value and a count."""
-        self._flush()
-        t, verdict, status, distance, change, old_verdict, old_status, old_distance = map(
-            np.asarray, self._columns[:8]
-        )
+        """Return the columns. A value that is not finite is None."""
+        rows = np.array(self._values).reshape(-1, 8 + 2 * len(self._sources))
+        stamps, size = len(rows), 1
+        while len(rows) >= 2 * MAX_BINS:
+            odd = rows[len(rows) & ~1 :]
+            rows = np.vstack([_merged(rows[: len(rows) & ~1]), odd])
+            size *= 2
+        columns = rows.T
+        t, verdict, status, distance, change, old_verdict, old_status, old_distance = columns[:8]
         golden = {
             "labels": LABELS,
-            "change": _runs(change),
-            "verdict": _runs(old_verdict),
-            "status": _runs(old_status),
-            "distance": _differences(old_distance, FINE),
+            "change": change.astype(int).tolist(),
+            "verdict": old_verdict.astype(int).tolist(),
+            "status": old_status.astype(int).tolist(),
+            "distance": _rounded(old_distance, FINE),
             "other": self._other,
         }
         return {
             "worst_first": WORST_FIRST,
             "statuses": {each.value: each.name for each in Status},
-            "stamps": self._filled,
-            "size": self._size,
-            "t": _differences(t, FINE),
-            "verdict": _runs(verdict),
-            "status": _runs(status),
-            "distance": _differences(distance, FINE),
+            "stamps": stamps,
+            "size": size,
+            "t": _rounded(t, FINE),
+            "verdict": verdict.astype(int).tolist(),
+            "status": status.astype(int).tolist(),
+            "distance": _rounded(distance, FINE),
             "sources": [
                 {
                     "name": name,
-                    "age": _differences(np.asarray(self._columns[8 + 2 * i]), COARSE),
-                    "status": _runs(np.asarray(self._columns[9 + 2 * i])),
+                    "age": _rounded(columns[8 + 2 * i], COARSE),
+                    "status": columns[9 + 2 * i].astype(int).tolist(),
                 }
                 for i, name in enumerate(self._sources)
             ],
             "golden": golden if self._is_compared else None,
         }
-
-    def _flush(self) -> None:
-        """Append the pending stamps as one bin, and merge pairs of bins if there are too many."""
-        if not self._pending:
-            return
-        rows = np.array(self._pending)
-        while len(rows) > 1:  # their number is a power of two, except in the last bin
-            odd = rows[len(rows) & ~1 :]
-            rows = np.vstack([_merged(rows[: len(rows) & ~1]), odd])
-        self._pending.clear()
-        for column, value in zip(self._columns, rows[0].tolist(), strict=True):
-            column.append(value)
-        if len(self._columns[0]) >= 2 * MAX_BINS:
-            bins = _merged(np.column_stack([np.asarray(each) for each in self._columns]))
-            self._columns = [array("d", each.tolist()) for each in bins.T]
-            self._size *= 2
 
 
 def _merged(rows: Floats) -> Floats:
@@ -160,22 +142,6 @@ def _merged(rows: Floats) -> Floats:
     return merged
 
 
-def _differences(values: Floats, step: float) -> list[int | None]:
-    """Return each value as a difference from the one before, in steps; not finite: None."""
-    known = np.isfinite(values)
-    whole = np.rint(values[known] / step).astype(np.int64)
-    found: list[int | None] = [None] * len(values)
-    for i, each in zip(
-        np.flatnonzero(known).tolist(), np.diff(whole, prepend=0).tolist(), strict=True
-    ):
-        found[i] = each
-    return found
-
-
-def _runs(values: Floats) -> list[int]:
-    """Return each value and the number of its successive repetitions."""
-    begins = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else values
-    counts = np.diff(np.r_[begins, len(values)])
-    pairs: Indices = np.column_stack([values[begins.astype(int)], counts]).astype(np.int64)
-    flat: list[int] = pairs.ravel().tolist()
-    return flat
+def _rounded(values: Floats, digits: int) -> list[float | None]:
+    """Return each value with a number of decimal places; not finite: None."""
+    return [each if isfinite(each) else None for each in values.round(digits).tolist()]

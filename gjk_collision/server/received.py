@@ -332,9 +332,8 @@ class Received:
 
     # ---- reports
 
-    def reports(self, at: Instant) -> list[Report]:
-        """Return the state of each sender, the footprint first."""
-        present = self.present(at)
+    def reports(self, present: Present, at: Instant) -> list[Report]:
+        """Return the state of each sender, the footprint first; `present`: the data in use."""
         choice, twist = present.choice, present.twist
         used = choice.message or self.footprint.last
         points = used.data.points if used and used.data else ()

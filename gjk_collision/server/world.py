@@ -409,8 +409,8 @@ class World:
         with self._lock:
             self._check_clock(now)
             at = Instant(now, steady)
-            self._present(at)  # this checks each part at its place
-            return self._received.reports(at)
+            present, _ = self._present(at)  # this checks each part at its place
+            return self._received.reports(present, at)
 
     def _view(self, composed: _Composed, present: Present, at: Instant) -> Snapshot:
         """Return the snapshot of the present data, or of earlier data that can still be used."""

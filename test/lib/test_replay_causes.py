@@ -142,14 +142,23 @@ def test_without_the_golden_bag_the_topic_and_the_time_are_named(
 # ---- eight events
 
 
-def parameter_event(writer: BagWriter, t: float, name: str, value: float) -> None:
+def parameter_event(
+    writer: BagWriter,
+    t: float,
+    name: str,
+    value: float,
+    *,
+    node: str = "/collision_server",
+    declared: bool = False,
+) -> None:
     """Write that a parameter of the node has changed, as rclcpp and rclpy do."""
     types, rcl = writer.types, "rcl_interfaces/msg/"
     none = [np.zeros(0, kind) for kind in ("u1", "?", "i8", "f8")]
     given = types[rcl + "ParameterValue"](3, False, 0, value, "", *none, [])
     changed = [types[rcl + "Parameter"](name, given)]
     stamp = types["builtin_interfaces/msg/Time"](*divmod(at(t), 10**9))
-    event = types[PARAMETER_EVENT](stamp, "/collision_server", [], changed, [])
+    given = (changed, []) if declared else ([], changed)
+    event = types[PARAMETER_EVENT](stamp, node, *given, [])
     writer.write("/parameter_events", PARAMETER_EVENT, at(t), event)
 
 
@@ -159,7 +168,7 @@ def write_events(path: Path) -> None:
     1 s: a car 0.04 m ahead for half a second. 2 s: contact for 0.3 s. 3 s: no obstacles for 1 s.
     5 s: a coordinate that is NaN. 6 s: the clock goes back by 0.5 s, and no obstacles for 0.2 s.
     7.5 s: transforms come 0.6 s late for 0.5 s. 9 s: a point inside the vehicle for 0.5 s.
-    10 s: the margin of the recorded node changes to 0.5 m.
+    10 s: the margin of the recorded node changes to 2.5 m.
     """
     with BagWriter(path) as writer:
         road = Road(writer)
@@ -170,6 +179,7 @@ def write_events(path: Path) -> None:
                 writer.transform(at(late - 0.5 * (late >= 6.0)), Pose(), log=at(t))
             writer.footprint(at(stamp), EGO, log=at(t))
             gap = 0.04 if 1.0 <= t < 1.5 else -0.5 if 2.0 <= t < 2.3 else 20.0
+            gap = 2.0 if t >= 10.0 else gap
             things = [thing(CAR, 6.0 + gap, 0.0)]
             if 9.0 <= t < 9.5:
                 things.append(thing(POINT, 1.0, 0.0, radius=0.125))
@@ -180,7 +190,7 @@ def write_events(path: Path) -> None:
             elif not 3.0 <= t < 4.0 and not 6.0 <= t < 6.2:
                 road.obstacles(stamp, things, log=t)
             if t == 10.0:
-                parameter_event(writer, t, "safety_margin", 0.5)
+                parameter_event(writer, t, "safety_margin", 2.5)
 
 
 def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,10 +211,37 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert all(word in line for word in words), line
         time, _, text = line.partition(": ")
         assert time in page and all(each in page for each in text.split(": ", 1)), line
-    note = "from 10.000 s on, the recorded node /collision_server had other parameters, which are "
-    note += "not applied: safety_margin 0.0 -> 0.5"
+    note = "from 10.000 s on, the recorded node /collision_server had other parameters: "
+    note += "safety_margin 0.0 -> 2.5; applied"
     assert f"note: {note}" in lines
     assert note in page
+    assert lines[-3].startswith("10.000 to 11.000 s, 21 stamps: MARGIN: 1 of obstacles at 2")
+
+
+def test_a_live_change_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A decrease is refused, as by an active node. A declaration is no change."""
+    with BagWriter(tmp_path / "drive") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 8.0, 0.0)])
+            if t == 0.5:
+                parameter_event(writer, t, "safety_margin", 3.0)
+                parameter_event(writer, t, "safety_margin", 4.0, node="/other")
+                parameter_event(writer, t, "state_rate", 1.0, declared=True)
+            if t == 0.75:
+                parameter_event(writer, t, "safety_margin", 0.1)
+    for options, text, verdicts in (
+        ([], "; applied", {"FREE": 10, "MARGIN": 11}),
+        (["--no-live-parameters"], "; not applied: --no-live-parameters", {"FREE": 21}),
+    ):
+        _, output, _ = replayed(tmp_path / "drive", tmp_path, capsys, *options, state_rate=10.0)
+        assert f"safety_margin 0.3 -> 3.0{text}\n" in output
+        assert output.count("had other parameters") == 2
+        found = json.loads((tmp_path / "drive" / "summary.json").read_text())["verdicts"]
+        assert {name: count for name, count in found.items() if count} == verdicts
+        if not options:
+            assert "3.0 -> 0.1; not applied: safety_margin: can only increase while" in output
 
 
 def test_late_transform_is_named_although_the_answer_is_free(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
         expectations.add(t, state(t, verdict, distance=5.0, nearest_source="lidar"))
-    failures = [each.failure for each in expectations.results()]
+    failures = [each["failure"] for each in expectations.results()]
     assert (failures == [""]) is holds, failures
 
 
@@ -352,7 +352,6 @@ def test_golden_of_itself(against: Callable[..., Result]) -> None:
     result = against()
     assert result.outcome is Outcome.PASSED
     assert result.summary["golden"]["compared"] == 81
-    assert result.summary["timing"]["golden_latency_us"]["p50"] > 0.0
 
 
 def test_golden_is_not_overwritten(bags: Path, tmp_path: Path) -> None:
@@ -537,7 +536,6 @@ def test_requests_are_answered_again(
     is_lost = recorded is Verdict.FREE
     changed = {"FREE to COLLISION": {"count": 1, "first": 0.52}} if is_lost else {}
     assert counts["replies_changed"] == changed
-    assert summary["requests_without_content"] == 1
     assert summary["notes"] == [
         "1 requests were recorded without their content: not answered again",
         "1 requests were recorded by a client, not by the server: not answered again",
@@ -854,7 +852,7 @@ def test_trace_shows_the_nearest_of_two_sources(
     tmp_path: Path, lidar: float, radar: float
 ) -> None:
     found = moment(two_sources(tmp_path, lidar, radar), 0.0)
-    assert found.obstacle.bounds[0] == 20.0
+    assert found.pair.obstacle.bounds[0] == 20.0
 
 
 def test_the_only_source_may_be_optional(tmp_path: Path) -> None:
@@ -863,7 +861,7 @@ def test_the_only_source_may_be_optional(tmp_path: Path) -> None:
     sources = {"obstacle_sources": ["radar"], "radar.required": False, "radar.topic": "/radar"}
     config = Config.from_parameters({**sources, "base_frame": "odom"})
     found = moment(replace(case, config=config), 0.0)
-    assert found.obstacle.bounds[0] == 30.0
+    assert found.pair.obstacle.bounds[0] == 30.0
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -904,7 +902,7 @@ def test_expectations_are_told_as_they_are_written() -> None:
     [found] = expectations.results()
     text = "0 to 2 s: never COLLISION or UNKNOWN"
     wrong = "wrong at 1 of 1 stamps, first at 1.000 s: UNKNOWN/NO_FOOTPRINT: no message"
-    assert (found.text, found.failure) == (text, f"{text}: {wrong}")
+    assert (found["text"], found["failure"]) == (text, f"{text}: {wrong}")
 
 
 def test_info(bags: Path, capsys: pytest.CaptureFixture[str]) -> None:

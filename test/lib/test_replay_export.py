@@ -255,8 +255,6 @@ def test_recording_is_not_overwritten(
     assert path.read_bytes() == before
     assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.bag")) == 2
     assert "--mcap: must end in .mcap" in capsys.readouterr().err
-    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.mcap"), "--scheduler", "x") == 2
-    assert "without --scheduler" in capsys.readouterr().err
 
 
 def test_exports_of_an_incomplete_recording_hold_the_part_before(

@@ -99,7 +99,6 @@ def test_page_tells_of_unknown(pages: Path) -> None:
     assert fact(dom, "verdict") == "UNKNOWN"
     assert fact(dom, "status") == "STALE_OBSTACLES"
     assert "limit 0.5 s" in fact(dom, "message")
-    assert fact(dom, "bad sources") == "obstacles"
 
 
 @needs_browser
@@ -146,9 +145,8 @@ def test_page_stays_small() -> None:
     shown = timeline.to_dict()
     assert MAX_BINS <= len(shown["t"]) < 2 * MAX_BINS
     assert shown["size"] * len(shown["t"]) >= len(verdicts) == shown["stamps"]
-    runs = shown["verdict"]
-    assert runs[1::2] == [15_617, 1, 25_000 - 15_618], "no hit is averaged away"
-    assert runs[::2] == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
+    assert np.flatnonzero(np.array(shown["verdict"]) != Verdict.FREE).tolist() == [15_617]
+    assert shown["verdict"][15_617] == Verdict.COLLISION, "no hit is averaged away"
     frames = filmed(verdicts)["frames"]
     assert MAX_FRAMES / 2 <= len(frames) < 2 * MAX_FRAMES
     hits = [frame for frame in frames if frame["v"] == Verdict.COLLISION]

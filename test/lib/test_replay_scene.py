@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The scene of a replay page: margins, velocities, predicted paths, sources, labels and axes."""
+"""The scene of a replay page: margins, velocities, sources, labels and axes."""
 
 import re
 from dataclasses import replace
@@ -19,7 +19,6 @@ from gjk_collision.replay.case import Case
 from gjk_collision.replay.moment import MomentError, moment
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.run import Options, run
-from gjk_collision.report.scene_view import MAX_PATHS, MAX_POINTS
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -91,35 +90,6 @@ def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> N
     assert grown[:, 0].max() - bare[:, 0].max() == 0.25
 
 
-def test_a_predicted_path_ends_at_the_horizon(drive: Path) -> None:
-    """The path is longer than the horizon of 4 s: 3 of the 7 s of its second piece are drawn."""
-    frame = frames_of(drive)[3]
-    assert frame["u"] == {"0": 4.0, "1": 4.0}
-    [[index, *xy]] = frame["p"]
-    assert index == 2
-    assert xy == pytest.approx([14.0, 0.0, 13.0, 0.0, 10.0, 3.0])
-
-
-@pytest.mark.parametrize(("policy", "x"), [("hold", 4.0), ("constant_velocity", 8.0)])
-def test_a_path_that_ends_before_the_horizon(policy: str, x: float, tmp_path: Path) -> None:
-    path = [(1.0, 2.0, 9.0, 0.0), (2.0, 4.0, 9.0, 0.0)]
-    car = cars(0.0, [Pose(0.0, 9.0, 0.0)], paths=[path])
-    page = page_of_a_stamp(tmp_path, car, prediction_policy=policy, prediction_horizon=4.0)
-    [[_, *xy]] = frames_of(page)[-1]["p"]
-    assert xy[-2:] == pytest.approx([x, 9.0])
-
-
-def test_only_some_paths_are_kept(tmp_path: Path) -> None:
-    """The size of a page is bounded: the nearest obstacles, and few points of each path."""
-    places = [Pose(10.0 + 5.0 * i, 20.0, 0.0) for i in range(40)][::-1]
-    times = np.linspace(0.1, 4.0, 100)
-    paths = [np.column_stack([times, p.x - times, 20 + 0 * times, 0 * times]) for p in places]
-    page = page_of_a_stamp(tmp_path, cars(0.0, places, paths=paths))
-    kept = frames_of(page)[-1]["p"]
-    assert [index for index, *_ in kept] == list(range(39, 39 - MAX_PATHS, -1))
-    assert {len(xy) for _, *xy in kept} == {2 * MAX_POINTS}
-
-
 def test_the_path_of_a_request_is_drawn_until_the_horizon(tmp_path: Path) -> None:
     """Asked at 0.51 s: stamps from then on show it, with its verdict and its age."""
     with_requests(tmp_path / "bag", Verdict.COLLISION)
@@ -170,8 +140,8 @@ def test_the_scene_shows_the_message_of_the_answer(late: Case, tmp_path: Path) -
         rear = x0 + x + min(px for px, _ in film["outlines"][outline]["p"])
         assert rear == pytest.approx(20.0 - 6.0 * k / 20)
     lane = next(each for each in data["timeline"]["sources"] if each["name"] == "obstacles")
-    ages = np.cumsum(lane["age"]) * 1e-4  # of the first stamp, no list is used
-    assert ages[:21] == pytest.approx([0.0, *[0.05] * 20])
+    # At the first stamp, no list is used.
+    assert lane["age"][:21] == pytest.approx([0.0, *[0.05] * 20])
 
 
 def test_trace_shows_the_message_of_the_answer(late: Case) -> None:
@@ -179,7 +149,8 @@ def test_trace_shows_the_message_of_the_answer(late: Case) -> None:
     for k in (1, 7, 20):
         found = moment(late, k / 20)
         assert (found.row.status, found.obstacle_id) == (Status.SUCCESS, k)
-        gap = distance(found.vehicle, found.obstacle, found.vehicle_pose, found.obstacle_pose)
+        vehicle, pose, obstacle, place, _ = found.pair
+        gap = distance(vehicle, obstacle, pose, place)
         assert gap == pytest.approx(16.25 - 6.0 * (k - 1) / 20)
         assert gap == found.row.distance
 
@@ -205,7 +176,8 @@ def test_a_waiting_message_is_drawn_and_listed_as_waiting(late: Case, tmp_path: 
         draw(g, w, h, members, name);
       };
       drawScene();
-      return [[dashes, LINES.waiting[1].length], [...el("obstacles").rows].map((row) => row.cells[0].textContent), el("more").textContent,
+      const names = [...el("obstacles").rows].map((row) => row.cells[0].textContent);
+      return [[dashes, LINES.waiting[1].length], names, el("more").textContent,
         el("scene-legend").textContent];"""
     drawn, rows, more, legend = told(tmp_path / "drive" / "index.html", script, tmp_path)
     assert drawn == [[1], 2], "one dashed outline"
@@ -315,5 +287,5 @@ def test_legend_axes_and_units(drive: Path, tmp_path: Path) -> None:
     assert "x right, y up, in m, frame odom" in texts
     assert any(re.fullmatch(r"6647\d\d", text) for text in texts), "true coordinates on the axis"
     assert any(re.fullmatch(r"[\d.]+ m", text) for text in texts), "scale bar"
-    assert legend.startswith("safety margin, 0.50 m") and "predicted path" in legend
+    assert legend.startswith("safety margin, 0.50 m")
     assert "x 664750" in facts and "yaw 0.0000 rad in odom" in facts
