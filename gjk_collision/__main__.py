@@ -264,12 +264,17 @@ def _cases_to_replay(
                 options.span.check(case.name, bag.seconds)
     for case in (each for some in each_cases for each in some):
         case.topics.update(topics)
-    options_of_case = {}
-    if given.replies_may_differ:
-        options_of_case["replies_may_differ"] = True
-    if given.no_live_parameters:
-        options_of_case["live_parameters"] = False
-    return [[replace(case, **options_of_case) for case in some] for some in each_cases]
+    return [
+        [
+            replace(
+                case,
+                replies_may_differ=case.replies_may_differ or given.replies_may_differ,
+                live_parameters=case.live_parameters and not given.no_live_parameters,
+            )
+            for case in some
+        ]
+        for some in each_cases
+    ]
 
 
 # Number of events in the output of each of several replays.

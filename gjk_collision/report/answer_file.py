@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from ..replay.drive import Drive
+from ..replay.golden import Comparison
 from ..replay.interfaces import message, typestore
 from ..replay.rows import Row
-from ..server.answer_fields import info_fields, reply_fields
+from ..server.answer_fields import info_fields, reply_fields, verdict_fields
 from ..server.answers import Answer, StateAnswer
 from ..server.drawing import marker_array
 from ..server.frames import Pose
 
 __all__ = ["MARKERS", "STATE", "AnswerFile"]
 
-# Topic -> message type.
+# Topic and message type.
 STATE = "/replay/state", "gjk_collision/msg/CollisionState"
 MARKERS = "/replay/markers", "visualization_msgs/msg/MarkerArray"
+GOLDEN = "/golden/state", "gjk_collision/msg/CollisionState"
+CHANGE = "/difference/change", "std_msgs/msg/String"
 # The types of the messages that markers consist of.
 _TYPES = {
     name: f"{package}/msg/{name}"
@@ -52,7 +55,7 @@ class AnswerFile:
         self._file = path.open("xb")
         self._writer: Any = Writer(self._file)
         self._writer.start(profile="ros2", library="gjk_collision")
-        self._channels = {each: self._channel(*each) for each in (STATE, MARKERS)}
+        self._channels: dict[tuple[str, str], int] = {}
         self._count = 0
 
     def close(self) -> None:
@@ -60,10 +63,31 @@ class AnswerFile:
         self._writer.finish()
         self._file.close()
 
-    def add(self, t: float, row: Row, drive: Drive) -> None:
-        """Write the answer `row` of a replay; `t` is not used, the log time is that of the row."""
+    def add(self, t: float, row: Row, drive: Drive, change: Comparison | None) -> None:
+        """Write the answer `row` of a replay; `t` is not used, the log time is that of the row.
+
+        Parameters
+        ----------
+        change : Comparison or None
+            The comparison with the golden result, which is written beside the answer.
+        """
+        if not row.is_state:
+            self._write(
+                (f"/replay/requests/{row.cause}", "gjk_collision/msg/Verdict"),
+                row,
+                verdict_fields(_answer(row).answer),
+            )
+            return
         self._count += 1
-        self._write(STATE, row, self._state(row, drive))
+        frame = drive.snapshot.config.check_frame
+        # The time of computation is NaN, so that the file is the same in every run.
+        self._write(STATE, row, self._state(row, frame, info_fields(drive.snapshot, nan)))
+        if change is not None:
+            self._write(CHANGE, row, {"data": change.label or "no change"})
+            if (old := change.old) is not None:
+                ages = {"footprint_age": old.footprint_age, "max_obstacle_age": old.obstacle_age}
+                info = {"bad_sources": list(old.bad_sources), **ages}
+                self._write(GOLDEN, row, self._state(old, frame, info))
         ego = Pose(*row.ego) if row.ego else None
         found = marker_array(self._made, row.now, drive.snapshot, ego, _answer(row))
         self._write(MARKERS, row, found)
@@ -75,21 +99,24 @@ class AnswerFile:
         channel: int = self._writer.register_channel(topic, "cdr", schema)
         return channel
 
-    def _write(self, channel: tuple[str, str], row: Row, message: Any) -> None:
-        data = bytes(self._store.serialize_cdr(message, channel[1]))
+    def _write(self, channel: tuple[str, str], row: Row, content: Any) -> None:
+        """Write a message, or its fields, at the log time of a row."""
+        if isinstance(content, dict):
+            content = message(self._store, channel[1], **content)
+        if channel not in self._channels:
+            self._channels[channel] = self._channel(*channel)
+        data = bytes(self._store.serialize_cdr(content, channel[1]))
         self._writer.add_message(self._channels[channel], row.time, data, row.time, self._count)
 
     # ---- messages
 
-    def _state(self, row: Row, drive: Drive) -> Any:
-        return message(
-            self._store,
-            STATE[1],
-            header={"stamp": row.now, "frame_id": drive.snapshot.config.check_frame},
-            counter=self._count,
-            info=info_fields(drive.snapshot, nan),  # so that the file is the same in every run
+    def _state(self, row: Row, frame: str, info: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "header": {"stamp": row.now, "frame_id": frame},
+            "counter": self._count,
+            "info": info,
             **reply_fields("CollisionState", _answer(row)),
-        )
+        }
 
     def _made(self, name: str, **fields: Any) -> Any:
         return message(self._store, _TYPES[name], **fields)

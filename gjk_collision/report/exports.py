@@ -9,12 +9,14 @@ from pathlib import Path
 
 from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
+from ..replay.golden import Comparison
 from ..replay.rows import Row
-from ..server.config import Config
 from .answer_file import AnswerFile
 from .table import Table, check_table
 
-__all__ = ["Exports"]
+__all__ = ["Export", "Exports"]
+
+Export = Callable[[float, Row, Drive, Comparison | None], None]
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,13 @@ class Exports:
                 raise CaseError(f"{option}: the folder {path.parent} does not exist")
 
     @contextmanager
-    def opened(self, config: Config) -> Iterator[Callable[[float, Row, Drive], None]]:
+    def opened(self) -> Iterator[Export]:
         """Yield a function that writes an answer at a time [s] after the begin of the bag."""
         with ExitStack() as stack:
             writers: list[Table | AnswerFile] = []
             try:
                 if self.table is not None:
-                    table = Table(self.table, config.safety_margin)
-                    writers.append(stack.enter_context(closing(table)))
+                    writers.append(stack.enter_context(closing(Table(self.table))))
                 if self.mcap is not None:
                     writers.append(stack.enter_context(closing(AnswerFile(self.mcap))))
             except OSError as error:
@@ -72,9 +73,9 @@ class Exports:
                     other.unlink()
                 raise CaseError(f"{option}: {path} cannot be written: {error}") from error
 
-            def add(t: float, row: Row, drive: Drive) -> None:
-                for each in writers if row.is_state else ():
-                    each.add(t, row, drive)
+            def add(t: float, row: Row, drive: Drive, change: Comparison | None) -> None:
+                for each in writers:
+                    each.add(t, row, drive, change)
 
             yield add
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +77,15 @@ def _tell(text: str) -> None:
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def _tell_share(tell: Callable[[str], None], name: str, done: int, total: int) -> None:
+    tell(f"{name}: {done / max(total, 1):.0%}")
+
+
 def _here(
     cases: Sequence[Case], out: Path, options: Options, tell: Callable[[str], None]
 ) -> Results:
     for case in cases:
-        result = run(
-            case, out, options,
-            lambda done, total, name=case.name: tell(f"{name}: {done / max(total, 1):.0%}"),
-        )  # fmt: skip
+        result = run(case, out, options, partial(_tell_share, tell, case.name))
         yield result
         if result.outcome is Outcome.INTERRUPTED:
             return
@@ -178,11 +180,10 @@ def _in_pool(
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for future in as_completed(futures):
-        try:
+        error = future.exception()
+        if error is None:
             yield future.result()
-        except BrokenProcessPool:
-            continue
-        except Exception as error:
+        elif not isinstance(error, BrokenProcessPool):
             yield _lost(futures[future], repr(error))
 
 

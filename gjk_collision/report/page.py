@@ -35,7 +35,7 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "margin": summary.get("safety_margin", 0.0),
         "frame": summary.get("identity", {}).get("check_frame", ""),
         "events": [each["from"] for each in summary["events"]["kept"]],
-        "opens": min((t for t in summary["failure_times"] if t is not None), default=None),
+        "opens": _opens(summary),
         "from": summary.get("identity", {}).get("judged", (None,))[0],
         "expectations": summary["expectations"],
         "limits": _limits(summary.get("parameters", {})),
@@ -50,6 +50,13 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         event_time=event_time,
         data=_embedded(data),
     )
+
+
+def _opens(summary: dict[str, Any]) -> float | None:
+    """Return the time at which the page opens [s]: the first failure, or the worst event."""
+    worst = (each["from"] for each in summary["events"]["kept"] if each["rank"] == 0)
+    failures = (t for t in summary["failure_times"] if t is not None)
+    return min(failures, default=next(worst, None))
 
 
 def _limits(parameters: dict[str, Any]) -> dict[str, float]:

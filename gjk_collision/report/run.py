@@ -23,7 +23,7 @@ from ..replay.data_change import first_change
 from ..replay.drive import Drive
 from ..replay.events import Events
 from ..replay.expect import Expectations
-from ..replay.golden import Golden, GoldenError
+from ..replay.golden import Comparison, Golden, GoldenError
 from ..replay.moment import is_inside
 from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
@@ -31,7 +31,7 @@ from ..replay.span import Span
 from ..replay.topics import Topics, choose
 from ..server.config import Config
 from .counts import Counts
-from .exports import Exports
+from .exports import Export, Exports
 from .film import Film
 from .outcome import Outcome, Result, outcome_text
 from .timeline import Timeline
@@ -152,7 +152,7 @@ class _Job:
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
-                with self._options.exports.opened(case.config) as export:
+                with self._options.exports.opened() as export:
                     self._answer(bag, topics, file, export, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
@@ -284,7 +284,7 @@ class _Job:
         bag: Bag,
         topics: Topics,
         file: TextIO,
-        export: Callable[[float, Row, Drive], None],
+        export: Export,
         progress: Progress,
     ) -> None:
         case = self._case
@@ -305,8 +305,7 @@ class _Job:
                     break
                 if t in self._span:
                     file.write(row.to_json() + "\n")
-                    self._add_row(t, row, drive, film)
-                    export(t, row, drive)
+                    export(t, row, drive, self._add_row(t, row, drive, film))
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)
@@ -322,7 +321,8 @@ class _Job:
             self._notes += drive.notes()
             self.film = film.to_dict()
 
-    def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> None:
+    def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> Comparison | None:
+        """Use an answer for all reports; return its comparison with the golden result."""
         self._counts.add(t, row)
         change = None if self._golden is None else self._golden.add(t, row)
         if change is None:
@@ -337,6 +337,7 @@ class _Job:
                 film.add(t, row, reports, change)
         elif change is not None and change.label:
             self.timeline.mark(t, change.label)
+        return change
 
     def _check_counts(self) -> None:
         counts = self._counts

@@ -275,7 +275,7 @@ function labelWitness(g, w, h, witness, text, vehicle) {
   const a = screen(witness[0], witness[1]), b = screen(witness[2], witness[3]);
   const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, places = [];
   const aside = Math.max(34, g.measureText(text).width / 2 + 14);
-  for (const far of [1, 1.6, 2.4, 3.4]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
+  for (const far of [1, 1.6, 2.4, 3.4, 5, 8]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
     places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * aside, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
   }
   label(g, w, h, text, places, vehicle);

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
+from ..replay.golden import Comparison
 from ..replay.rows import Row
 
 __all__ = ["COLUMNS", "Table", "check_table"]
@@ -62,25 +63,26 @@ class Table:
     ----------
     path : Path
         The file to write, .csv or .parquet. It must not exist.
-    margin : float
-        The safety margin of the replay [m].
     """
 
-    def __init__(self, path: Path, margin: float) -> None:
-        self._margin, self._count = margin, 0
+    def __init__(self, path: Path) -> None:
+        self._count = 0
         self._sheet = _Parquet(path) if path.suffix == ".parquet" else _Csv(path)
 
     def close(self) -> None:
         """Write what is left, and close the file."""
         self._sheet.close()
 
-    def add(self, t: float, row: Row, drive: Drive) -> None:
-        """Write the answer `row` at the time `t` [s] after the begin of the bag."""
+    def add(self, t: float, row: Row, drive: Drive, change: Comparison | None) -> None:
+        """Write the answer `row` at the time `t` [s], unless it is that of a recorded request."""
+        if not row.is_state:
+            return
+        margin = drive.snapshot.config.safety_margin
         self._sheet.write(
             [
                 *(self._count, t, row.time, row.now),
                 *(row.cause, row.verdict.name, row.status.name, row.message),
-                *(float(row.distance), float(row.lower_bound), self._margin),
+                *(float(row.distance), float(row.lower_bound), margin),
                 *(int(row.nearest_id), row.nearest_source, float(row.time_to_collision)),
                 *(float(row.footprint_age), float(row.obstacle_age), " ".join(row.bad_sources)),
                 *(row.ego or (nan, nan, nan)),

@@ -44,8 +44,8 @@ class Timeline:
 
     def __init__(self, sources: Sequence[str] = ()) -> None:
         self._sources = tuple(sources)
-        # For each stamp: time, verdict, status, distance; change, golden verdict, status, distance;
-        # and for each source its age and its status.
+        # For each stamp: time, verdict, status, distance; change, and verdict, status, distance of
+        # the golden result; and for each source its age and its status.
         self._values = array("d")
         self._other: list[list[Any]] = []
         self._is_compared = False

@@ -537,9 +537,9 @@ def test_requests_are_answered_again(
     changed = {"FREE to COLLISION": {"count": 1, "first": 0.52}} if is_lost else {}
     assert counts["replies_changed"] == changed
     assert summary["notes"] == [
-        "1 requests were recorded without their content: not answered again",
-        "1 requests were recorded by a client, not by the server: not answered again",
         "3 requests have no recorded reply: not compared",
+        "1 requests were recorded by a client, not by the server: not answered again",
+        "1 requests were recorded without their content: not answered again",
     ]
     failures = ["1 replies FREE -> COLLISION, first at 0.520 s"] if is_lost else []
     assert (result.outcome, result.failures) == (Outcome(is_lost), failures)

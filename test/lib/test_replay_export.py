@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import NPM, needs_npm
-from replays import rows_of
+from replays import rows_of, with_requests
 from write_scenarios import CAR, Road, at, steps, write
 
 from gjk_collision.__main__ import main
@@ -21,6 +21,7 @@ from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.table import COLUMNS
 from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.verdict import Verdict
 
 BIG = 2**62 + 1  # float64 does not hold it
 
@@ -182,6 +183,42 @@ def test_mcap_has_the_answers_at_the_times_of_the_bag(answers: tuple[Path, list[
         assert state.info.snapshot_id == row.snapshot_id
         assert state.info.bad_sources == list(row.bad_sources)
     assert found["/replay/state"][-1][1].nearest_id == BIG
+
+
+def test_mcap_has_the_golden_answers_and_the_change(drive: Path, tmp_path: Path) -> None:
+    """Three topics: the golden answer, the new one, and what has changed."""
+    golden = tmp_path / "drive"
+    assert replayed(drive, tmp_path) == 0
+    (tmp_path / "p.yaml").write_text("/**: {ros__parameters: {obstacles: {inflation: 2.0}}}")
+    export = ["--mcap", str(tmp_path / "both.mcap"), "--params", str(tmp_path / "p.yaml")]
+    out = tmp_path / "new"
+    assert replayed(drive, out, *export, "--golden", str(golden / "results.jsonl")) == 1
+    found = messages_of(tmp_path / "both.mcap")
+    assert set(found) == {
+        "/replay/state", "/replay/markers", "/golden/state", "/difference/change"
+    }  # fmt: skip
+    for (time, old), (again, new), (_, change) in zip(
+        found["/golden/state"], found["/replay/state"], found["/difference/change"], strict=True
+    ):
+        assert time == again and old.counter == new.counter
+        is_near = new.nearest_id == BIG
+        assert change.data == ("distance" if is_near else "no change")
+        assert old.verdict.verdict == new.verdict.verdict
+        by = 2.0 if is_near else 0.0
+        assert old.distance == pytest.approx(new.distance + by, nan_ok=True)
+        assert old.info.max_obstacle_age == pytest.approx(new.info.max_obstacle_age, nan_ok=True)
+
+
+def test_mcap_has_the_answers_to_requests(tmp_path: Path) -> None:
+    with_requests(tmp_path / "bag", Verdict.COLLISION)
+    export = tmp_path / "answers.mcap"
+    assert replayed(tmp_path / "bag", tmp_path, "--mcap", str(export)) == 0
+    found = messages_of(export)
+    asked = [row for row in rows_of(tmp_path, "bag") if not row.is_state]
+    assert len(asked) == 4
+    for row in asked:
+        [(time, verdict)] = found[f"/replay/requests/{row.cause}"]
+        assert (time, verdict.verdict, verdict.status) == (row.time, row.verdict, row.status)
 
 
 def test_markers_of_an_mcap_file(answers: tuple[Path, list[Row]]) -> None:
