@@ -20,14 +20,13 @@ from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.server import Heartbeat, Server
 from ..server.snapshot import Fault, Report, empty_snapshot
-from ..server.transforms import insert_message
+from ..server.transforms import TransformTree, insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
 from .live_parameters import LiveParameters
 from .origin import Recording
-from .recorded_transforms import RecordedTransforms
-from .requests import AskedPath, RecordedRequests
+from .requests import RecordedRequests
 from .rows import Row
 from .topics import Topics
 
@@ -73,7 +72,9 @@ class Drive:
     ) -> None:
         self._bag, self._topics, self._faults = bag, topics, faults
         self.recording = Recording()
-        self.transforms = RecordedTransforms()
+        self.transforms = TransformTree()
+        # Why transforms were not used -> the first child frame, and their number.
+        self._left_out: dict[str, list[Any]] = {}
         self.errors: list[str] = []
         self._clock = 0
         self._time = bag.begin
@@ -119,14 +120,13 @@ class Drive:
         """Return the state of each sender at the time of the last row."""
         return self._server.reports()
 
-    @property
-    def asked_path(self) -> AskedPath | None:
-        """The path of the last recorded request that was answered again; None: no such request."""
-        return self._requests.path
-
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""
-        return self._live.notes + self._requests.notes() + self.transforms.notes()
+        transforms = [
+            f"{count} transforms were not used: {why} (the first child frame is '{first}')"
+            for why, (first, count) in self._left_out.items()
+        ]
+        return self._live.notes + self._requests.notes() + transforms
 
     # ---- messages
 
@@ -188,7 +188,8 @@ class Drive:
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
         self.now()
         for each in message.transforms:
-            insert_message(self.transforms, each, static=static)
+            if why := insert_message(self.transforms, each, static=static):
+                self._left_out.setdefault(why, [each.child_frame_id, 0])[1] += 1
         self._requests.resume()
         return []
 

@@ -31,41 +31,19 @@ COMPARED, MISSING, NEW = "compared", "missing stamp", "new stamp"
 
 @dataclass(slots=True)
 class _Run:
-    """Successive stamps with one answer, or with one change.
+    """Successive stamps with one answer, or with one change."""
 
-    Attributes
-    ----------
-    key : tuple
-        What the stamps have in common.
-    label : str
-        The change, as in `golden.LABELS`; empty: there is no golden result.
-    severity : int
-        0: the most severe.
-    at : float
-        Time of the stamp that is described [s].
-    old, new : Row or None
-        The golden answer and this one at `at`.
-    worst : float
-        How bad this stamp is, to compare it with others: the penetration or the change [m].
-    begin, end : float
-        Times of the first and of the last stamp [s].
-    count : int
-        Number of stamps.
-    more : str
-        What else is known about the first stamp.
-    """
-
-    key: tuple[Any, ...]
-    label: str
-    severity: int
-    at: float
-    old: Row | None
+    key: tuple[Any, ...]  # what the stamps have in common
+    label: str  # the change, as in `golden.LABELS`; empty: there is no golden result
+    severity: int  # 0: the most severe
+    at: float  # time of the stamp that is described [s]
+    old: Row | None  # the golden answer at this time
     new: Row | None
-    worst: float
-    begin: float = field(init=False)
+    worst: float  # how bad this stamp is: the penetration or the change [m]
+    begin: float = field(init=False)  # times of the first and of the last stamp [s]
     end: float = field(init=False)
     count: int = 1
-    more: str = ""
+    more: str = ""  # what else is known about the first stamp
 
     def __post_init__(self) -> None:
         self.begin = self.end = self.at

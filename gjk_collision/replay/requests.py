@@ -9,9 +9,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
-from ..server import fields
 from ..server.answers import (
     Answer,
     DistanceAnswer,
@@ -20,8 +18,6 @@ from ..server.answers import (
     PathAnswer,
     PosesAnswer,
 )
-from ..server.dispatch import Request
-from ..server.frames import Pose
 from ..server.requests import Answered, Requests
 from ..server.scheduler import Future, Scheduler
 from ..server.server import Server
@@ -29,7 +25,7 @@ from ..server.snapshot import Snapshot
 from ..verdict import Verdict
 from .rows import DIGITS, Row
 
-__all__ = ["AskedPath", "RecordedRequests"]
+__all__ = ["RecordedRequests"]
 
 # service_msgs/msg/ServiceEventInfo
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
@@ -40,30 +36,6 @@ WITHOUT_REPLY = f"requests have no recorded reply: {COMPARED}"
 # Maximum number of answers that wait for the recorded reply. If there are more, the oldest one is
 # returned without a recorded reply.
 MAX_OPEN = 256
-
-
-# Number of poses on a path of arcs, for drawing.
-ARC_POSES = 33
-
-
-@dataclass(frozen=True, slots=True)
-class AskedPath:
-    """The path of a request, and its verdict.
-
-    Attributes
-    ----------
-    time : int
-        Log time of the answer [ns].
-    poses : (N, 3) float64
-        x y yaw in the check frame [m, m, rad], up to the horizon if the request has times.
-    verdict : Verdict
-        The verdict of the path.
-    """
-
-    time: int
-    poses: npt.NDArray[np.float64]
-    verdict: Verdict
-
 
 _Key = tuple[bytes, int]  # client and number of a request
 
@@ -92,7 +64,6 @@ class RecordedRequests(Scheduler):
         self._timers: list[tuple[int, Callable[[], None]]] = []  # log time, function
         self._waiting: dict[_Key, _Task] = {}
         self._open: OrderedDict[_Key, Row] = OrderedDict()
-        self.path: AskedPath | None = None  # of the last CheckPath with an answer
         self._left_out: Counter[str] = Counter()  # what was not answered again or not compared
 
     def process(self, service: str, event: Any) -> list[Row]:
@@ -187,8 +158,7 @@ class RecordedRequests(Scheduler):
 
     def _completed(self, answered: Answered) -> Row:
         """Return the row of an answer, with the data that it is from."""
-        row: Row
-        row, is_computed = answered.reply
+        row: Row = answered.reply
         request, snapshot = answered.request, answered.snapshot
         row.now, row.snapshot_id, row.bad_sources = (
             snapshot.stamp,
@@ -196,48 +166,24 @@ class RecordedRequests(Scheduler):
             snapshot.bad_sources,
         )
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
-        if request is None or request.frame is None:
-            return row
-        if request.pose is not None:
+        if request is not None and request.frame is not None and request.pose is not None:
             row.ego = tuple(request.frame.of(request.pose))
-        if is_computed and request.service == "CheckPath":
-            time = self._server.steady()
-            self.path = _asked_path(request, request.frame, snapshot, time, row.verdict)
         return row
 
 
-def _reply(service: str) -> Callable[[Found, Snapshot | None], tuple[Row, bool]]:
-    """Return a function that makes a row, and tells whether its answer was computed."""
+def _reply(service: str) -> Callable[[Found, Snapshot | None], Row]:
+    """Return a function that makes a row."""
 
-    def fill(found: Found, snapshot: Snapshot | None) -> tuple[Row, bool]:
+    def fill(found: Found, snapshot: Snapshot | None) -> Row:
         answer = found if isinstance(found, Answer) else found.answer
         row = Row(0, 0, service, answer.verdict, answer.status, answer.message)
         if snapshot is not None:
             _fill(row, found)
         if answer.nearest_id != -1:
             row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
-        return row, snapshot is not None
+        return row
 
     return fill
-
-
-def _asked_path(
-    request: Request, frame: Pose, snapshot: Snapshot, time: int, verdict: Verdict
-) -> AskedPath | None:
-    """Return the path of an answered CheckPath; None: no pose is before the horizon."""
-    message = request.message
-    poses, times = fields.numbers(message.poses).reshape(-1, 3), fields.numbers(message.times)
-    until = snapshot.known_until(fields.nanoseconds(message.header.stamp))
-    arcs = fields.numbers(getattr(message, "arcs", ())).reshape(-1, 2)
-    if len(arcs):
-        ends = np.append(0.0, np.cumsum(np.abs(arcs[:, 1])))
-        stop = np.interp(until, times, ends) / ends[-1] if len(times) and ends[-1] else 1.0
-        shares = np.linspace(0.0, float(stop), ARC_POSES).tolist()
-        turned = np.array([request.pose_at(0, share, frame) for share in shares])
-        return AskedPath(time, turned, verdict)
-    if len(times):
-        poses = poses[times <= until]
-    return AskedPath(time, frame.compose(poses), verdict) if len(poses) else None
 
 
 def _fill(row: Row, answer: Found) -> None:

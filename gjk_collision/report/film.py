@@ -21,29 +21,15 @@ MAX_FRAMES = 400
 
 @dataclass(slots=True)
 class _Run:
-    """Successive stamps that share one frame: that of the worst stamp.
-
-    Attributes
-    ----------
-    first, count : int
-        Number of the first stamp, and number of stamps.
-    begin : float
-        Time of the first stamp after the begin of the bag [s].
-    number : int
-        Number of the worst stamp.
-    t : float
-        Its time [s].
-    row, change, scenery
-        Its answer, the comparison with the golden result (None: there is none), and its data.
-    """
+    """Successive stamps that share one frame: that of the worst stamp."""
 
     first: int
     count: int
-    begin: float
-    number: int
-    t: float
+    begin: float  # time of the first stamp after the begin of the bag [s]
+    number: int  # of the worst stamp, as all below
+    t: float  # s
     row: Row
-    change: Comparison | None
+    change: Comparison | None  # since the golden result; None: there is none
     scenery: Scenery
 
     @property
@@ -99,7 +85,7 @@ class Film:
             The comparison with the golden result; None: there is none.
         """
         number, self._count, self._end = self._count, self._count + 1, t
-        data = scenery(self._drive, row, reports)
+        data = scenery(self._drive, reports)
         self._append(_Run(number, 1, t, number, t, row, change, data))
         while len(self._runs) >= 2 * MAX_FRAMES:
             self._thin()

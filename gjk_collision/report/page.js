@@ -26,7 +26,6 @@ function drawFacts() {
     const [x, y, yaw] = frame.ego, place = [x + film.origin[0], y + film.origin[1]].map((value) => value.toFixed(3));
     add("vehicle", "x " + place[0] + " m, y " + place[1] + " m, yaw " + yaw.toFixed(4) + " rad" + (data.frame ? " in " + data.frame : ""));
   }
-  if (frame.path) add("path request", verdicts[frame.path.v] + ", answered " + number(frame.path.age, 3, "s") + " before");
   el("which").textContent = frame.n > 1 ? "The scene and these values are those of stamp " + frame.i + " at " +
     seconds(frame.t) + ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) + "." : "";
   if (!count) return;

@@ -10,7 +10,7 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 from time import perf_counter
@@ -238,17 +238,7 @@ class _Job:
                 "begin": bag.begin,
                 "config_hash": config.hash,
                 "check_frame": config.check_frame,
-                "topics": {
-                    "footprint": topics.footprint,
-                    "obstacles": {
-                        topic: ", ".join(names) for topic, names in topics.obstacles.items()
-                    },
-                    "tf": [topics.tf] if topics.tf else [],
-                    "tf_static": [topics.tf_static] if topics.tf_static else [],
-                    "clock": topics.clock,
-                    **({"twist": topics.twist} if topics.twist else {}),
-                    "services": dict(topics.services),
-                },
+                "topics": asdict(topics),
                 "faults": len(self._case.faults),
                 **({} if self._span.is_whole else {"judged": self._judged(bag)}),
             },

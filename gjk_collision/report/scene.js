@@ -11,7 +11,7 @@ const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - vi
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
 const LINES = {
   margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["blue", [], 2],
-  asked: ["purple", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
+  bare: ["ink", [], 1],
   golden: ["purple", [5, 3], 2.5], waiting: ["edge", [5, 4], 1],
 };
 
@@ -230,12 +230,6 @@ function fit() {
 }
 
 function drawVehicle(g, w, h, frame) {
-  if (frame.path) {
-    pen(g, "asked"); line(g, frame.path.xy);
-    for (const { r, corners, path } of vehicleOf(frame, frame.path.end)) {
-      if (r > 0) around(g, w, h, [[corners, r]], "asked"); else g.stroke(path);
-    }
-  }
   if (!frame.ego) return;
   g.globalAlpha = 0.75;
   for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"));
@@ -405,7 +399,7 @@ function drawTable(obstacles, waiting) {
 function drawSceneLegend() {
   const names = {
     margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
-    velocity: "velocity: way in 1 s", asked: "path of the last request, with the vehicle at its end",
+    velocity: "velocity: way in 1 s",
     bare: "vehicle without directional margins",
     waiting: "newer message that waits for its transform",
     golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle" +
@@ -415,7 +409,7 @@ function drawSceneLegend() {
     margin: data.margin > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
     inflation: film.sources.some((each) => each.inflation > 0),
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
-    asked: frames.some((frame) => frame.path), waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),
+    waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),
     golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };
   el("scene-legend").replaceChildren(...Object.keys(LINES).filter((name) => used[name]).map((name) => {

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from ..geometry import Shape
 from ..replay.drive import Drive
-from ..replay.requests import AskedPath
 from ..replay.rows import Row
 from ..server.frames import FrameError, Pose
 from ..server.obstacles import REGION, Obstacles
@@ -26,29 +25,15 @@ __all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
 
 Floats = npt.NDArray[np.float64]
 
-MAX_POINTS = 16  # number of points of the drawn path of a request
-
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """The list of one sender: its obstacles and their frame in the check frame.
+    """The list of one sender."""
 
-    Attributes
-    ----------
-    source : (str, str, str, float)
-        Source, sender, frame, and inflation [m].
-    obstacles : Obstacles
-        The obstacles.
-    frame : Pose
-        Pose of their frame in the check frame.
-    age : float or None
-        Age of the list [s]; None: the list is static, so its stamp has no meaning.
-    """
-
-    source: tuple[str, str, str, float]
+    source: tuple[str, str, str, float]  # source, sender, frame, inflation [m]
     obstacles: Obstacles
-    frame: Pose
-    age: float | None
+    frame: Pose  # in the check frame
+    age: float | None  # s; None: the list is static, so its stamp has no meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +51,16 @@ class Scenery:
         The vehicle with the directional margins.
     outline : (n, 2) float64 or None
         The vehicle without these margins; None: there are none, or it is not known.
-    path : AskedPath or None
-        The path of the last request, unless its answer is older than the horizon.
     """
 
     sent: tuple[_Sent, ...]
     waiting: tuple[_Sent, ...]
     footprint: Shape | None
     outline: Floats | None
-    path: AskedPath | None
 
 
-def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
-    """Return the data of the present stamp of a replay: of its answer, and of each sender."""
+def scenery(drive: Drive, reports: Iterable[Report]) -> Scenery:
+    """Return the data of the present stamp of a replay; `reports`: the state of each sender."""
     snapshot, config = drive.snapshot, drive.snapshot.config
     sent = []
     for part, (_, sender), limits in zip(
@@ -90,15 +72,11 @@ def scenery(drive: Drive, row: Row, reports: Iterable[Report]) -> Scenery:
         sent.append(_Sent(source, obstacles, part.pose, age))
     sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
     is_round = snapshot.outline is None or len(snapshot.outline) == 1
-    path = drive.asked_path
-    if path is not None and (row.time - path.time) * 1e-9 > config.prediction_horizon:
-        path = None
     return Scenery(
         tuple(sent),
         tuple(_waiting(drive, reports)),
         snapshot.footprint,
         snapshot.outline if any(sides) and not is_round else None,
-        path,
     )
 
 
@@ -135,8 +113,7 @@ class SceneView:
             ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
             margin; the last three may be missing. ``wait``: the same for the messages that wait
             for their transform. ``a``, ``wa``: for each source with obstacles in ``o`` or in
-            ``wait`` that is not static, the age of its list [s]. ``path``: the path of the last
-            request.
+            ``wait`` that is not static, the age of its list [s].
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
@@ -149,7 +126,6 @@ class SceneView:
             "wait": [item for each in data.waiting for item in self._placed(each)],
             "a": self._ages(data.sent),
             "wa": self._ages(data.waiting),
-            "path": None if data.path is None else self._asked(data.path, row.time),
         }
 
     def answer(self, row: Row) -> dict[str, Any]:
@@ -211,18 +187,6 @@ class SceneView:
                 number = self._outline(np.asarray(piece), radii[i])
                 yield [number, x, y, yaw, exact(ids[i]), source, *more[i]]
 
-    def _asked(self, path: AskedPath, time: int) -> dict[str, Any]:
-        """Return the path of a request, at a log time [ns]."""
-        rows = path.poses
-        if len(rows) > MAX_POINTS:
-            rows = rows[np.linspace(0, len(rows) - 1, MAX_POINTS).round().astype(int)]
-        return {
-            "xy": self._points(rows[:, :2]),
-            "end": self._pose(tuple(path.poses[-1].tolist())),
-            "v": int(path.verdict),
-            "age": round((time - path.time) * 1e-9, 3),
-        }
-
     # ---- numbers of the page
 
     def _pose(self, pose: tuple[float, ...]) -> list[float]:
@@ -233,10 +197,6 @@ class SceneView:
         if self._origin is None:
             self._origin = (round(x), round(y))
         return self._origin
-
-    def _points(self, points: Floats) -> list[float]:
-        flat: list[float] = np.round(points - (self._origin or (0.0, 0.0)), 2).ravel().tolist()
-        return flat
 
     def _outline(self, points: Floats, radius: float) -> int:
         raw = (points.tobytes(), radius)

@@ -102,7 +102,6 @@ class StillDrive:
     """A drive of nothing: the frames of its rows have verdicts, but no shapes."""
 
     snapshot = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, ""), 0)
-    asked_path = None
 
 
 def filmed(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -15,14 +15,13 @@ from worlds import CAR, STANDING, STILL, shapes, snapshot
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape, closest, collide
-from gjk_collision.replay.recorded_transforms import RecordedTransforms
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.questions import check_shapes
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
-from gjk_collision.server.transforms import Placement
+from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 
@@ -400,7 +399,7 @@ def test_a_pose_too_far_away_in_its_frame_is_refused() -> None:
 @pytest.mark.requirement("D-10")
 def test_static_pose_is_of_every_time() -> None:
     """Only what moves grows old."""
-    config, tree, now = Config(), RecordedTransforms(), 1_800_000_000 * 10**9
+    config, tree, now = Config(), TransformTree(), 1_800_000_000 * 10**9
     tree.insert("odom", "dock", 0, Placement((3.0, 4.0, 0.0)), static=True)
     tree.insert("dock", "base_link", now, Placement((1.0, 0.0, 0.0)), static=True)
     assert lookup.ego_pose(config, tree, now + 10**18) == Pose(4.0, 4.0, 0.0)
@@ -415,7 +414,7 @@ def test_static_pose_is_of_every_time() -> None:
 @pytest.mark.requirement("D-10")
 def test_localiser_that_stamps_ahead() -> None:
     """The pose at the present time, interpolated; neither a future one nor an extrapolated one."""
-    config, tree = Config(), RecordedTransforms()
+    config, tree = Config(), TransformTree()
     second, now = 10**9, 1_800_000_000 * 10**9
     for t in range(5):  # metre t holds at second t
         tree.insert("map", "odom", now + t * second, Placement((float(t), 0, 0)), static=False)

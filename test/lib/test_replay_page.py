@@ -76,12 +76,13 @@ def test_page_shows_the_asked_stamp(pages: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "time", "verdict"),
     [
-        (["ArrowRight"] * 2, "0.1", "FREE"),
-        (["n"], "3.2", "MARGIN"),
-        (["n", "n"], "3.35", "COLLISION"),
+        (["Home", "ArrowRight", "ArrowRight"], "0.1", "FREE"),
+        ([], "3.35", "COLLISION"),  # the most severe event
+        (["Home", "n"], "3.2", "MARGIN"),
+        (["Home", "n", "n"], "3.35", "COLLISION"),
         (["End", "p"], "3.35", "COLLISION"),
         (["End", "Home", "Shift+ArrowRight"], "0.5", "FREE"),
-        (["n", "+", "-", "0", "f"], "3.2", "MARGIN"),
+        (["Home", "n", "+", "-", "0", "f"], "3.2", "MARGIN"),
     ],
 )
 def test_page_by_keyboard(

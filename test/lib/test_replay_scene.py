@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from browser import needs_browser
 from replay_pages import cars, data_of, told
-from replays import with_requests
 from write_scenarios import EGO, at, steps
 
 from gjk_collision.geometry import distance
@@ -22,7 +21,7 @@ from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.verdict import Status, Verdict
+from gjk_collision.verdict import Status
 
 FAR = 664_750.0  # m, as in UTM
 PARAMETERS: dict[str, Any] = {
@@ -88,17 +87,6 @@ def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> N
         np.array([data["film"]["outlines"][k]["p"] for k in frame[name]]) for name in ("bare", "f")
     )
     assert grown[:, 0].max() - bare[:, 0].max() == 0.25
-
-
-def test_the_path_of_a_request_is_drawn_until_the_horizon(tmp_path: Path) -> None:
-    """Asked at 0.51 s: stamps from then on show it, with its verdict and its age."""
-    with_requests(tmp_path / "bag", Verdict.COLLISION)
-    frames = frames_of(page_of(tmp_path, {"prediction_horizon": 0.2}))
-    shown = {frame["t"]: frame["path"] for frame in frames if frame["path"]}
-    assert [round(t, 2) for t in shown] == [0.55, 0.6, 0.65, 0.7]
-    path = shown[0.55]
-    assert path["xy"] == [0.0, 0.0, 20.0, 0.0] and path["end"] == [20.0, 0.0, 0.0]
-    assert (path["v"], path["age"]) == (Verdict.COLLISION, 0.04)
 
 
 @pytest.fixture(scope="module")
