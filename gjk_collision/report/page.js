@@ -126,6 +126,8 @@ document.addEventListener("click", (event) => {  // also a link that was followe
   el("timeline").focus({ preventScroll: true });
 });
 if (!asked()) { if (data.opens === null) go(0); else seek(data.opens); }
+fit();
+drawScene();
 drawLegend();
 drawSceneLegend();
 document.documentElement.dataset.ready = "yes";

@@ -223,7 +223,8 @@ function extent(frame) {
 
 function fit() {
   if (!frames.length) return;
-  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect(), ego = frames[cursor].ego;
+  const now = frames[cursor], shown = now.o.length ? now : frames.find((each) => each.o.length) || now;
+  const box = extent({ ...shown, ego: now.ego }), size = el("scene").getBoundingClientRect(), ego = now.ego;
   [view.x, view.y] = follow && ego ? ego : [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
   const wide = Math.max(view.x - box[0], box[2] - view.x), tall = Math.max(view.y - box[1], box[3] - view.y);
   view.scale = Math.max(0.5, 0.46 * Math.min(size.width / wide, size.height / tall));
