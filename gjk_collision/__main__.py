@@ -141,8 +141,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--to", type=float, default=inf, dest="last", metavar="T",
         help="judge only stamps at or before T, in s after the begin of the bag")
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
-    add("--scheduler", action=_Removed, help=argparse.SUPPRESS,
-        const="replay a part of the bags on each machine, with --jobs")
+    add("--scheduler", metavar="ADDRESS",
+        help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786")
     add("--table", type=Path, metavar="FILE",
         help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
         "(needs pyarrow); the file must not exist")
@@ -164,7 +164,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_parameters
     from .replay.span import Span
     from .report.exports import Exports
-    from .report.many import run_all
+    from .report.many import ClusterError, run_all
     from .report.outcome import Outcome
     from .report.run import Options
     from .server.config import Config
@@ -182,7 +182,7 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
-    run = partial(run_all, jobs=given.jobs, show=not given.quiet)
+    run = partial(run_all, jobs=given.jobs, scheduler=given.scheduler, show=not given.quiet)
     worst = Outcome.PASSED
     try:
         if len(configs) == 2:
@@ -200,7 +200,7 @@ def _replay(given: argparse.Namespace) -> int:
                 compared = tuple(map(str, given.params))
             options = replace(options, golden=(given.out / FIRST).resolve(), names=compared)
         results = run(each_cases[-1], given.out, options)
-    except OSError as error:  # the reports cannot be written
+    except (OSError, ClusterError) as error:  # the reports cannot be written
         return _refuse("replay", error)
     _print_results(results, quiet=given.quiet)
     if not given.quiet:
@@ -254,8 +254,8 @@ def _cases_to_replay(
     if given.jobs < 1:
         raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
     exports = options.exports
-    if exports.given and len(cases) > 1:
-        rule = "must be used with one bag or case"
+    if exports.given and (len(cases) > 1 or given.scheduler is not None):
+        rule = "must be used with one bag or case, and without --scheduler"
         raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
     exports.check()
     for case in cases:  # before the reports of an earlier replay are replaced

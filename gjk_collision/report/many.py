@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Replay of many cases, one after the other or in processes.
+"""Replay of many cases: one after the other, in processes, or on a Dask cluster.
 
-If a process dies, its unfinished cases run again in another one.
+If a process or a worker dies, its unfinished cases run again in another one.
 """
 
 import multiprocessing
@@ -10,9 +10,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,28 @@ from ..replay.case import Case
 from .outcome import Outcome, Result, outcome_text
 from .run import Options, run, write_summary
 
-__all__ = ["run_all"]
+__all__ = ["ClusterError", "run_all"]
 
 # A case whose process died this many times is not run again: it probably causes the deaths.
 ATTEMPTS = 3
 
+CLUSTER_WAIT = 60.0  # s, for the scheduler and for its first worker
+
 Results = Generator[Result, None, None]
 
 
+class ClusterError(Exception):
+    """There is no Dask scheduler at the address, or it has no worker."""
+
+
 def run_all(
-    cases: Sequence[Case], out: Path, options: Options, jobs: int = 1, *, show: bool = False
+    cases: Sequence[Case],
+    out: Path,
+    options: Options,
+    jobs: int = 1,
+    *,
+    scheduler: str | None = None,
+    show: bool = False,
 ) -> list[Result]:
     """Replay all cases, and write a report of each case and a common one into `out`.
 
@@ -44,6 +57,8 @@ def run_all(
         Options for all cases.
     jobs : int
         Number of processes.
+    scheduler : str, optional
+        Address of a Dask scheduler, which replaces `jobs`.
     show : bool
         Whether to show the progress on a terminal.
 
@@ -51,11 +66,18 @@ def run_all(
     -------
     list of Result
         One result for each case, in the same order.
+
+    Raises
+    ------
+    ClusterError
+        There is no scheduler at the address, or it has no worker.
     """
     out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Result] = {}
     tell = _tell if show and sys.stderr.isatty() else (lambda text: None)
-    if jobs > 1 and len(cases) > 1:
+    if scheduler is not None:
+        results = _on_cluster(cases, out, options, scheduler)
+    elif jobs > 1 and len(cases) > 1:
         results = _in_processes(cases, out, options, jobs)
     else:
         results = _here(cases, out, options, tell)
@@ -156,7 +178,7 @@ def _in_processes(cases: Sequence[Case], out: Path, options: Options, jobs: int)
                     return
                 pool = ProcessPoolExecutor(min(jobs, len(group)), context, _start_process, (stop,))
                 try:
-                    for result in _in_pool(pool, group, out, options):
+                    for result in _in_pool(pool, _run_unless_stopped, group, out, options):
                         del left[result.name]
                         yield result
                 except (KeyboardInterrupt, GeneratorExit):
@@ -169,18 +191,40 @@ def _in_processes(cases: Sequence[Case], out: Path, options: Options, jobs: int)
         yield _lost(case, f"its process died {ATTEMPTS} times")
 
 
+def _on_cluster(cases: Sequence[Case], out: Path, options: Options, scheduler: str) -> Results:
+    """Run the cases on the workers of a scheduler, which find all files at the same paths."""
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=CLUSTER_WAIT, set_as_default=False)
+        client.wait_for_workers(1, timeout=CLUSTER_WAIT)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(f"no Dask scheduler with a worker at {scheduler}: {error}") from error
+    with client:
+        pool = client.get_executor(pure=False, retries=ATTEMPTS - 1)
+        absolute = [replace(case, bag=case.bag.resolve()) for case in cases]
+        yield from _in_pool(pool, run, absolute, out.resolve(), options)
+
+
 def _in_pool(
-    pool: ProcessPoolExecutor, cases: Sequence[Case], out: Path, options: Options
+    pool: Executor,
+    task: Callable[[Case, Path, Options], Result],
+    cases: Sequence[Case],
+    out: Path,
+    options: Options,
 ) -> Results:
     """Yield the results of the cases whose process does not die."""
     # The processes inherit the blocked signal, which a terminal sends to them too.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        futures = {pool.submit(_run_unless_stopped, case, out, options): case for case in cases}
+        futures = {pool.submit(task, case, out, options): case for case in cases}
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for future in as_completed(futures):
-        error = future.exception()
+        try:
+            error = future.exception()
+        except CancelledError as cancelled:  # the scheduler is lost
+            error = cancelled
         if error is None:
             yield future.result()
         elif not isinstance(error, BrokenProcessPool):

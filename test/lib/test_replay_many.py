@@ -16,6 +16,7 @@ from replays import drive
 from write_scenarios import CAR, thing, write_all
 
 from gjk_collision.__main__ import main
+from gjk_collision.report import many
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -169,10 +170,22 @@ def test_second_interrupt_ends_at_once(drives: Path, tmp_path: Path) -> None:
     assert "interrupted 0" in interrupted(drives, tmp_path, stuck=True)
 
 
-def test_the_option_of_clusters_says_what_to_do(
-    bags: Path, capsys: pytest.CaptureFixture[str]
+def test_a_cluster_gives_the_same_bytes(
+    bags: Path, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["replay", str(bags), "--scheduler", "tcp://127.0.0.1:1"])
-    text = "--scheduler was removed: replay a part of the bags on each machine, with --jobs"
-    assert text in capsys.readouterr().err
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    ) as cluster:
+        address = cluster.scheduler_address
+        assert replayed(bags, tmp_path / "out", "--scheduler", address) == alone
+
+
+def test_no_scheduler_is_said(
+    bags: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(many, "CLUSTER_WAIT", 0.2)
+    given = ["replay", str(bags), "--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:1"]
+    assert main(given) == 2
+    assert "no Dask scheduler with a worker at tcp://127.0.0.1:1" in capsys.readouterr().err
