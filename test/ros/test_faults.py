@@ -659,21 +659,6 @@ def test_message_that_is_not_decoded_makes_its_source_bad(start: Start) -> None:
     bench.until_status(*FREE)
 
 
-def test_obstacle_of_very_many_points(start: Start) -> None:
-    _, bench = start("swamped")
-    offsets, xy = array("I", [0, 100_000]), array("d", bytes(1_600_000))
-
-    def make() -> ObstacleArray:
-        message = bench.array()
-        message.offsets, message.xy = offsets, xy
-        return message
-
-    bench.publish(make)
-    bench.until_status(Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
-    bench.publish()
-    bench.until_status(*FREE)
-
-
 # ---- around the node
 
 

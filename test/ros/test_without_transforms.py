@@ -12,7 +12,6 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from server import HAS_TRANSFORMS, Bench, Server, doubles, said
@@ -20,7 +19,6 @@ from server import HAS_TRANSFORMS, Bench, Server, doubles, said
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
-TRIANGLE = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
 Start = Callable[..., tuple[Server, Bench]]
 
 
@@ -64,26 +62,6 @@ def test_frame_that_nobody_publishes(start: Start, status: Status) -> None:
     bench.publish(elsewhere)
     bench.until_status(*unknown)
     bench.publish()
-    bench.until_status(*FREE)
-
-
-def test_footprint_in_a_frame_that_nobody_publishes(start: Start, status: Status) -> None:
-    _, bench = start("outlined", footprint=[])
-    bench.publish()
-    frame = "map"
-
-    def send() -> None:
-        message = PolygonStamped()
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        message.header.frame_id = frame
-        message.polygon.points = [
-            Point32(x=x, y=y) for x, y in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
-        ]
-        bench.footprint.publish(message)
-
-    bench.node.create_timer(0.05, send)
-    bench.until_status(Verdict.UNKNOWN, status)
-    frame = "base_link"
     bench.until_status(*FREE)
 
 
