@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Levels 2 and 3: bounds, witness points and direction.
+// Levels 2 and 3: bounds, witness points and direction. gjk_verify compares them with the truth.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,68 +19,6 @@ namespace {
 using namespace detail;
 
 using test::Outline;
-
-// Distance of two disjoint outlines, every vertex against every edge, with 64-bit mantissas.
-long double brute_force(const Outline& p, const Outline& q) {
-  long double best = std::numeric_limits<long double>::infinity();
-  const auto one_way = [&best](const Outline& edges, const Outline& vertices) {
-    for (int e = 0; e < edges.size(); ++e) {
-      const int f = (e + 1) % edges.size();
-      const long double ux = edges.x[f] - edges.x[e], uy = edges.y[f] - edges.y[e];
-      const long double length = ux * ux + uy * uy;
-      for (int i = 0; i < vertices.size(); ++i) {
-        const long double vx = vertices.x[i] - edges.x[e], vy = vertices.y[i] - edges.y[e];
-        const long double along = ux * vx + uy * vy;
-        const long double found =
-            along <= 0 ? std::hypot(vx, vy)
-                       : (along >= length ? std::hypot(vx - ux, vy - uy)
-                                          : std::fabs(ux * vy - uy * vx) / std::sqrt(length));
-        best = std::min(best, found);
-      }
-    }
-  };
-  one_way(p, q);
-  one_way(q, p);
-  return best;
-}
-
-TEST(Closest, agrees_with_brute_force) {
-  std::mt19937_64 random(21);
-  int apart = 0;
-  for (int i = 0; i < 60000; ++i) {
-    const std::int64_t size = i % 2 == 0 ? 10 : 100000;
-    std::uniform_int_distribution<std::int64_t> place(-3 * size, 3 * size);
-    std::uniform_int_distribution<int> points(1, 12);
-    const Outline p = test::random_outline(random, points(random), size);
-    const Outline q =
-        test::random_outline(random, points(random), size, place(random), place(random));
-    const Closest found = closest(p.convex(), q.convex());
-    const Bounds bounds = distance(p.convex(), q.convex());
-    ASSERT_EQ(found.status, Status::success);
-    ASSERT_NEAR(norm(found.direction), 1.0, 1e-15);
-    ASSERT_LE(found.lower_bound, found.distance);
-    if (!test::disjoint(p, q)) {
-      ASSERT_LE(found.distance, 0.0) << p.literal() << "against " << q.literal();
-      ASSERT_EQ(bounds.upper, 0.0);
-      continue;
-    }
-    ++apart;
-    const long double truth = brute_force(p, q);
-    ASSERT_LE(found.lower_bound, truth) << p.literal() << "against " << q.literal();
-    ASSERT_GE(found.distance, truth * (1 - 1e-18L)) << p.literal() << "against " << q.literal();
-    ASSERT_NEAR(found.distance, static_cast<double>(truth), 1e-12 * found.distance);
-    ASSERT_LE(bounds.lower, truth * (1 + 1e-18L)) << p.literal() << "against " << q.literal();
-    ASSERT_GE(bounds.upper, truth * (1 - 1e-18L)) << p.literal() << "against " << q.literal();
-    ASSERT_LE(bounds.upper - bounds.lower, 1e-9 * bounds.upper);
-    if (!are_quadrilaterals(p.convex(), q.convex())) {  // else by another way, to other last bits
-      ASSERT_EQ(bounds.upper, found.distance);
-    }
-    const Vec2 step = found.point_b - found.point_a - found.distance * found.direction;
-    ASSERT_LE(norm(step), 1e-9 + 1e-12 * found.distance)
-        << p.literal() << "against " << q.literal();
-  }
-  EXPECT_GT(apart, 20000);
-}
 
 TEST(Closest, direction_is_defined_at_contact) {
   const Outline p{{0, 2, 2, 0}, {0, 0, 2, 2}};

@@ -31,39 +31,6 @@ Scene circles(std::mt19937& generator, int count, double radius, std::vector<Vec
   return scene;
 }
 
-TEST(NearestFree, is_free_and_no_shorter_shift_on_a_grid_is) {
-  std::mt19937 generator(3);
-  int moved = 0;
-  for (int n = 0; n < 300; ++n) {
-    std::vector<Vec2> centers;
-    const Scene scene = circles(generator, 1 + n % 40, 0.6, centers);
-    const Shape ego = circle(0.4);
-    NearestFreeQuery query(scene, ego);
-    NearestFreeOptions options;
-    options.max_shift = 2.0;
-    const NearestFree found = query.at({}, options);
-    ASSERT_EQ(found.status, Status::success);
-    double best = std::numeric_limits<double>::infinity();
-    for (int x = -100; x <= 100; ++x) {
-      for (int y = -100; y <= 100; ++y) {
-        const Vec2 at{0.02 * x, 0.02 * y};
-        bool is_clear = norm(at) <= 2.0;
-        for (const Vec2 c : centers) is_clear = is_clear && norm(c - at) > 1.0;
-        if (is_clear) best = std::fmin(best, norm(at));
-      }
-    }
-    if (!found.pose) {
-      EXPECT_GT(best, 2.0) << n;
-      continue;
-    }
-    const Vec2 shift{found.pose->x, found.pose->y};
-    for (const Vec2 c : centers) EXPECT_GT(norm(c - shift), 1.0) << n;
-    EXPECT_LE(norm(shift), 1.001 * best + 0.0011) << n;
-    moved += static_cast<int>(norm(shift) > 0.0);
-  }
-  EXPECT_GT(moved, 50);
-}
-
 // Teeth along y, 1 m wide and 1 m apart, of `count` parts.
 Shape comb(int count) {
   Shape shape;

@@ -203,21 +203,6 @@ std::shared_ptr<const Region> inflated_square(double inflation, double uncertain
   return std::make_shared<const Region>(segments, inflation);
 }
 
-// m. The signed distance of a polygon to the outside of the square: the distance is concave, so a
-// vertex is nearest to the outside, or farthest in it.
-double distance_in_square(const Ring& vertices, const Pose& pose) {
-  double least = 1e9;
-  for (const Vec2 v : vertices) {
-    const double x = pose.x + std::cos(pose.yaw) * v.x - std::sin(pose.yaw) * v.y;
-    const double y = pose.y + std::sin(pose.yaw) * v.x + std::cos(pose.yaw) * v.y;
-    const double inside = std::min({x, y, 10.0 - x, 10.0 - y});
-    const double beside = std::max({-x, x - 10.0, 0.0});
-    const double above = std::max({-y, y - 10.0, 0.0});
-    least = std::min(least, inside > 0.0 ? inside : -std::hypot(beside, above));
-  }
-  return least;
-}
-
 // An obstacle at 3.2 m is farther than a boundary at 3.29 m from which 0.2 m must be kept.
 TEST(Region, inflation_decides_what_is_nearest) {
   const Shape ego = box(0.5, 0.4);
@@ -260,75 +245,6 @@ TEST(Region, inflation_decides_what_is_nearest) {
     EXPECT_LE(path.distance.lower, 3.09);
     EXPECT_GE(path.distance.upper, 3.09 - 1e-12);
     EXPECT_LE(path.distance.upper, 3.1);
-  }
-}
-
-TEST(Region, bounds_hold_the_truth_with_an_inflation) {
-  std::mt19937_64 generator(12);
-  const auto in = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(generator);
-  };
-  for (const double uncertainty : {0.0, 1e-7}) {
-    const double inflation = 0.2;
-    const auto region = inflated_square(inflation, uncertainty);
-    const Scene scene = scene_in(region);
-    int free = 0;
-    int between = 0;  // inside, and nearer to the boundary than the inflation
-    int outside = 0;
-    for (int i = 0; i < 6000; ++i) {
-      const double radius = i % 3 == 0 ? in(0.0, 0.3) : 0.0;
-      const double x = in(0.1, 1.0);
-      const double y = in(0.1, 1.0);
-      const Ring vertices{{-x, -y}, {x, -y}, {x, y}, {-x, y}};
-      Shape ego;
-      ego.add_part(vertices, radius);
-      Pose pose{in(-2, 12), in(-2, 12), i % 2 == 0 ? 0.0 : in(-4, 4)};
-      if (i % 4 != 0) pose.y = 5.0;  // beside one of two sides, or nearly
-      if (i % 4 == 1) pose.x = x + radius + in(0.0, 0.3);
-      const double core = distance_in_square(vertices, pose);
-      const double truth = core - radius - inflation;
-      // The farthest point of a round vehicle at a corner of the square is searched.
-      const bool is_exact = radius == 0.0 || core > radius;
-      const double off = 1e-12 + 3.0 * uncertainty;
-      Scene::Ego memory(ego);
-      const PoseResult found = scene.check(memory, pose, {.mode = Mode::witness});
-      EXPECT_LE(found.lower_bound, truth + 1e-12 + uncertainty);
-      EXPECT_GE(found.distance, truth - 1e-12 - uncertainty);
-      if (is_exact) {
-        EXPECT_NEAR(found.distance, truth, off);
-      }
-      if (core > radius) {
-        EXPECT_LE(found.distance - found.lower_bound, 1e-9 + 3.0 * uncertainty);
-        // From the nearest point of the vehicle to the boundary with the inflation.
-        const Vec2 way = found.witness_obstacle - found.witness_ego;
-        EXPECT_NEAR(dot(way, found.direction), found.distance, off);
-      }
-      if (std::fabs(truth) > 2.0 * off) {
-        EXPECT_EQ(is_free(found.verdict), truth > 0.0) << truth;
-      }
-      const PoseResult hit = scene.check(memory, pose, {});
-      EXPECT_EQ(hit.verdict, found.verdict);
-      std::vector<Nearest> nearest;
-      ASSERT_EQ(scene.nearest(memory, pose, 1, 1e9, nearest), Status::success);
-      EXPECT_EQ(nearest.at(0).closest.distance, found.distance);
-      EXPECT_LE(nearest.at(0).closest.lower_bound, truth + 1e-12 + uncertainty);
-      const PathResult path = check_path(scene, ego, {&pose, 1}, {}, {});
-      EXPECT_LE(path.distance.lower, truth + 1e-12 + uncertainty);
-      EXPECT_GE(path.distance.upper, truth - 1e-12 - uncertainty);
-      if (truth > 0.01) {
-        EXPECT_TRUE(is_free(path.verdict));
-        EXPECT_LE(path.distance.upper, truth + 0.01);
-      }
-      if (truth < -off) {
-        EXPECT_LE(path.distance.upper, 0.0 + off);
-      }
-      free += is_free(found.verdict) ? 1 : 0;
-      between += truth < 0.0 && core > radius ? 1 : 0;
-      outside += core < radius ? 1 : 0;
-    }
-    EXPECT_GT(free, 1000);
-    EXPECT_GT(between, 500);
-    EXPECT_GT(outside, 500);
   }
 }
 

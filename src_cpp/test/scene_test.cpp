@@ -28,18 +28,6 @@ Scene scene_of(const std::vector<Vec2>& places) {
   return scene;
 }
 
-TEST(Scene, without_obstacles_is_free) {
-  const Scene scene = scene_of({});
-  const Shape car = square();
-  Scene::Ego ego(car);
-  for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
-    const PoseResult result = scene.check(ego, {1.0, 2.0, 3.0}, {.margin = 1.0, .mode = mode});
-    EXPECT_EQ(result.verdict, Verdict::free);
-    EXPECT_EQ(result.status, Status::success);
-    EXPECT_EQ(result.nearest, -1);
-  }
-}
-
 TEST(Scene, a_result_nobody_filled_is_not_free) {
   const PoseResult result;
   EXPECT_EQ(result.verdict, Verdict::unknown);
@@ -190,35 +178,6 @@ TEST(Scene, is_its_pairs) {
   for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 100);
 }
 
-TEST(Scene, far_from_the_origin_nothing_is_lost) {
-  // The same scene at UTM coordinates and at the origin: whole numbers, so nothing is rounded.
-  std::mt19937_64 random(42);
-  for (int round = 0; round < 500; ++round) {
-    const test::Outline p = test::random_outline(random, 6, 8);
-    const test::Outline q = test::random_outline(random, 6, 8, 3, 3);
-    Scene scene;
-    scene.add(shape_of(q), {660000.0, 4000000.0, 0.0});
-    scene.build();
-    const Shape car = shape_of(p);
-    Scene::Ego ego(car);
-    const Verdict truth = test::disjoint(p, q) ? Verdict::free : Verdict::collision;
-    ASSERT_EQ(scene.check(ego, {660000.0, 4000000.0, 0.0}, {}).verdict, truth)
-        << p.literal() << "against " << q.literal();
-  }
-}
-
-TEST(Scene, stops_at_the_first) {
-  const Scene scene = scene_of({{0.0, 0.0}});
-  const Shape car = square();
-  const std::vector<Pose> poses{{9, 0, 0}, {1, 0, 0}, {9, 0, 0}};
-  std::vector<PoseResult> results(3);
-  scene.check(car, poses, {}, {.stop_at_first = true}, results);
-  EXPECT_EQ(results[0].verdict, Verdict::free);
-  EXPECT_EQ(results[1].verdict, Verdict::collision);
-  EXPECT_EQ(results[2].verdict, Verdict::unknown);
-  EXPECT_EQ(results[2].status, Status::undefined);
-}
-
 TEST(Scene, threads_change_nothing) {
   std::mt19937_64 random(43);
   std::uniform_real_distribution<double> place(-60.0, 60.0);
@@ -258,53 +217,6 @@ void expect_same(const PoseResult& one, const PoseResult& other, std::size_t n) 
   ASSERT_TRUE(same(one.lower_bound, other.lower_bound)) << n;
   ASSERT_TRUE(same(one.witness_ego.x, other.witness_ego.x)) << n;
   ASSERT_TRUE(same(one.witness_obstacle.y, other.witness_obstacle.y)) << n;
-}
-
-TEST(Scene, a_warm_start_changes_nothing) {
-  // Drives of poses from a hair to several metres apart, some of them along a wall at a hair's
-  // distance.
-  std::mt19937_64 random(45);
-  const auto in = [&random](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
-  int verdicts[4] = {0, 0, 0, 0};
-  for (int round = 0; round < 60; ++round) {
-    const Vec2 middle = round % 3 == 0 ? Vec2{6.6e5, 4e6} : Vec2{};
-    Scene scene;
-    scene.add(shape_of({{-500, 500}, {0, 0}}), {middle.x, middle.y, 0.0});
-    for (int i = 0; i < 150; ++i) {
-      scene.add(shape_of(test::random_outline(random, 8, 4), i % 3 ? 0.0 : 0.5),
-                {middle.x + in(-90, 90), middle.y + in(-90, 90), in(-3, 3)});
-    }
-    scene.build();
-    Shape car = shape_of({{-1, 4, 4, -1}, {-1, -1, 1, 1}});
-    if (round % 4 == 1) car.add_part(std::vector<Vec2>{{-5, -1}, {-2, -1}, {-2, 1}}, 0.0);
-    if (round % 4 == 2) car = shape_of({{0}, {0}}, 1.0);
-    const double margin = round % 2 ? 0.75 : 0.0;
-    std::vector<Pose> poses;
-    while (poses.size() < 2000) {
-      const double step = std::pow(10.0, in(-9, 1));
-      Pose pose{middle.x + in(-80, 80), middle.y + in(-80, 80), in(-3, 3)};
-      if (round % 5 == 0) pose = {pose.x, middle.y + 1.0 + margin + in(-1e-6, 1e-6), 0.0};
-      for (int i = 0; i < 40; ++i) {
-        poses.push_back(pose);
-        pose = {pose.x + step * std::cos(pose.yaw), pose.y + step * std::sin(pose.yaw),
-                pose.yaw + (round % 5 ? in(-0.2, 0.2) * step : 0.0)};
-      }
-    }
-    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
-      std::vector<PoseResult> cold(poses.size()), warm(poses.size()), shared(poses.size());
-      scene.check(car, poses, {}, {.margin = margin, .mode = mode, .warm_start = false}, cold);
-      scene.check(car, poses, {}, {.margin = margin, .mode = mode}, warm);
-      scene.check(car, poses, {}, {.margin = margin, .mode = mode}, shared, 3);
-      for (std::size_t n = 0; n < poses.size(); ++n) {
-        ++verdicts[static_cast<int>(cold[n].verdict)];
-        expect_same(warm[n], cold[n], n);
-        expect_same(shared[n], cold[n], n);
-      }
-    }
-  }
-  for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 1000);
 }
 
 TEST(Scene, a_batch_is_its_poses) {
@@ -361,38 +273,6 @@ TEST(Scene, a_warm_start_is_never_free_of_bad_poses) {
     for (const std::size_t n : {0U, 1U, 2U, 3U, 7U}) EXPECT_EQ(results[n].verdict, Verdict::free);
     for (const std::size_t n : {4U, 5U, 6U}) EXPECT_EQ(results[n].verdict, Verdict::unknown) << n;
   }
-}
-
-TEST(Scene, the_nearest_at_a_time) {
-  Scene scene;
-  const Shape car = square();
-  for (const double x : {10.0, 20.0, 30.0}) {
-    const Pose pose{x, 0.0, 0.0};
-    Piece piece = Piece::moving(pose, {x == 20.0 ? -9.0 : 0.0, 0.0, 0.0});
-    piece.begin = 0.0;
-    piece.end = 2.0;
-    scene.add(car, pose, {&piece, 1});
-  }
-  scene.build();
-  Scene::Ego ego(car);
-  std::vector<Nearest> found;
-  const auto order = [&found] {
-    std::vector<std::int64_t> obstacles;
-    for (const Nearest& each : found) obstacles.push_back(each.obstacle);
-    return obstacles;
-  };
-  ASSERT_EQ(scene.nearest(ego, {}, 3, 100.0, found), Status::success);
-  EXPECT_EQ(order(), (std::vector<std::int64_t>{0, 1, 2}));
-  ASSERT_EQ(scene.nearest(ego, {}, 2.0, 3, 100.0, found), Status::success);
-  EXPECT_EQ(order(), (std::vector<std::int64_t>{1, 0, 2}));
-  EXPECT_NEAR(found[0].closest.distance, 0.0, 1e-12);
-  ASSERT_EQ(scene.nearest(ego, {}, 1.0, 1, 100.0, found), Status::success);
-  EXPECT_NEAR(found[0].closest.distance, 8.0, 1e-12);
-  EXPECT_EQ(scene.nearest(ego, {}, 2.1, 3, 100.0, found), Status::prediction_too_short);
-  EXPECT_TRUE(found.empty());
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(scene.nearest(ego, {}, kNaN, 3, 100.0, found), Status::prediction_too_short);
-  EXPECT_EQ(scene.nearest(ego, {kNaN, 0, 0}, 3, 100.0, found), Status::invalid_input);
 }
 
 TEST(Scene, an_update_leaves_the_scene_to_its_readers) {
