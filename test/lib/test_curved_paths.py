@@ -8,9 +8,7 @@ formula with the kernel.
 
 from __future__ import annotations
 
-import copy
 import os
-import pickle
 
 import numpy as np
 import pytest
@@ -101,20 +99,6 @@ def test_curves_against_dense_samples(moves: bool) -> None:
         assert (found.distances[free] <= smallest[free] + TOLERANCE + rounding).all()
         hits += int((~free).sum())
     assert 0.1 * CASES < hits < 0.9 * CASES, "both answers occur"
-
-
-def test_poses_of_arcs() -> None:
-    rng = np.random.default_rng(19)
-    for _ in range(50):
-        start = rng.normal(size=(1, 3)) * [9, 9, 3]
-        arcs = random_arcs(rng, 1)
-        path = Path.arcs(start[0], arcs[0])
-        expected = poses_along(start, arcs, np.array([0.0, 0.37, 1.0]))[0]
-        np.testing.assert_allclose(path.poses[1:], expected[:, -1], atol=1e-12)
-        lengths = np.abs(arcs[0, :, 1])
-        middle = lengths.cumsum() - 0.63 * lengths
-        np.testing.assert_allclose(path.at(middle), expected[:, 1], atol=1e-12)
-        assert path.length == pytest.approx(lengths.sum())
 
 
 def test_no_thin_wall_is_missed_by_a_curve() -> None:
@@ -257,17 +241,6 @@ def test_straight_paths_are_those_of_poses() -> None:
     assert len(list(Path.straight(poses[0]))) == 40
 
 
-def test_motion_primitives_from_states() -> None:
-    states = np.zeros((4, 1, 3))
-    states[:, 0, 0] = np.arange(4)
-    primitives = [[(0.0, 2.0)], [(0.1, 2.0)], [(-0.1, 2.0)]]
-    path = Path.arcs(states, primitives)
-    assert path.shape == (4, 3)
-    assert np.asarray(path.length).shape == (4, 3)
-    found = Scene([WALL], [(3.9, 0.0, 0.0)]).check_path(Shape.point((0.0, 0.0)), path)
-    assert (found.verdicts[:3] == [Verdict.FREE] * 3).all(axis=1).tolist() == [True, True, False]
-
-
 def test_shortest_curves_end_at_their_goals() -> None:
     rng = np.random.default_rng(23)
     a, b = rng.normal(size=(2, 50, 3)) * [20, 20, 3]
@@ -294,15 +267,6 @@ def test_a_vehicle_that_stands() -> None:
             scene.check_path(CAR, path, [0.0, 1.0, 2.0])
         timed = scene.check_path(CAR, path, [0.0, 4.9])
         assert timed.verdict is Verdict.COLLISION
-
-
-def test_pickle_and_copy() -> None:
-    path = Path.arcs((1, 2, 3), [(0.1, 2.0), (0.0, -1.0)])
-    for twin in (pickle.loads(pickle.dumps(path)), copy.deepcopy(path)):
-        np.testing.assert_array_equal(twin.poses, path.poses)
-        np.testing.assert_array_equal(twin.segments, path.segments)
-    assert repr(path) == "Path(arcs, 2 segments, 3 m)"
-    assert repr(Path.straight(np.zeros((5, 2, 3)))) == "Path(straight, shape (5,))"
 
 
 def test_only_several_paths_have_a_count() -> None:

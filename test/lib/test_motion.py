@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Moving shapes: paths against dense samples with shapely, closed forms, and bad input.
+"""Moving shapes: closed forms, and bad input.
 
 `cast_test.cpp` and `./dev verify` sample the casts of the kernel densely.
 """
@@ -12,14 +12,11 @@ import random
 
 import numpy as np
 import pytest
-import shapely
-from samples import outlines
 
 from gjk_collision import Shape, Status, Verdict
 from gjk_collision.motion import Motion, closest_approach, shape_cast, time_of_impact
 
 TOLERANCE = 0.005
-SAMPLES = 800
 CAR = np.array([(3.8, 0.9), (-1.0, 0.9), (-1.0, -0.9), (3.8, -0.9)])
 NEEDLE = np.array([(-2.0, 0.0), (2.0, 0.0)])
 
@@ -72,38 +69,6 @@ def test_beyond_a_path_is_unknown() -> None:
     assert time_of_impact(box, box, path, Motion.still((1.5, 0, 0)), 1.0, 3.0).hit
     one = Motion.path([1.0], [(0, 0, 0)])
     assert time_of_impact(box, box, one, Motion.still((9, 0, 0))).verdict == Verdict.FREE
-
-
-def test_a_path_is_its_pieces() -> None:
-    """Along random paths, sampled with the interpolation written out here."""
-    rng = random.Random(11)
-    car, post = Shape.polygon(CAR), Shape.circle(0.3)
-    hits = 0
-    for _ in range(150):
-        n = rng.randrange(2, 8)
-        times = np.cumsum([rng.uniform(0.1, 1.0) for _ in range(n)])
-        poses = np.cumsum(
-            [[rng.uniform(-1, 4), rng.uniform(-2, 2), rng.uniform(-3, 3)] for _ in range(n)],
-            axis=0,
-        )
-        wrapped = poses.copy()
-        wrapped[:, 2] = (poses[:, 2] + math.pi) % (2 * math.pi) - math.pi
-        target = (rng.uniform(0, 10), rng.uniform(-4, 4), 0.0)
-        found = time_of_impact(car, post, Motion.path(times, wrapped), Motion.still(target))
-        until = min(found.time, times[-1])
-        t = np.linspace(times[0], until, SAMPLES)
-        along = np.stack([np.interp(t, times, poses[:, k]) for k in range(3)], axis=1)
-        gaps = shapely.distance(outlines(CAR, along), shapely.Point(target[:2])) - 0.3
-        assert found.verdict != Verdict.UNKNOWN
-        assert np.all(gaps[t < until] > 0.0)
-        if found.hit:
-            hits += 1
-            assert gaps[-1] <= TOLERANCE + 1e-9
-        else:
-            assert gaps[-1] > 0.0
-        unwrapped = time_of_impact(car, post, Motion.path(times, poses), Motion.still(target))
-        assert (unwrapped.verdict, unwrapped.time) == (found.verdict, pytest.approx(found.time))
-    assert 30 <= hits <= 120
 
 
 def test_the_shorter_turn_is_taken() -> None:

@@ -95,20 +95,6 @@ def test_the_worst_verdict_wins() -> None:
     assert result.ids[2] == 50
 
 
-def test_stop_at_first_leaves_the_rest_unknown() -> None:
-    poses = [(-100.0, 0.0, 0.0), (5.0, 0.0, 0.0), (-100.0, 0.0, 0.0), (5.0, 0.0, 0.0)]
-    for mode in ("collide", "distance"):
-        result = three().check(CAR, poses, stop_at_first=True, mode=mode)
-        assert list(result.verdicts[:2]) == [Verdict.FREE, Verdict.COLLISION]
-        assert list(result.verdicts[2:]) == [Verdict.UNKNOWN] * 2
-        assert list(result.statuses[2:]) == [Status.UNDEFINED] * 2
-        assert result.first_invalid_index == 1
-        assert result.verdict == Verdict.COLLISION and not result.is_free
-        assert list(result.ids[2:]) == [-1, -1]
-    free = three().check(CAR, poses[:1] * 3, stop_at_first=True)
-    assert free.is_free and list(free.verdicts) == [Verdict.FREE] * 3
-
-
 def test_deeper_overlaps_are_nearer() -> None:
     """Of several overlapping obstacles the deepest counts, and its depth bounds them all."""
     ego = Shape.polygon([(0.0, -2.0), (1.0, 0.0), (-1.0, 3.0)])

@@ -59,41 +59,6 @@ def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) 
     assert apart == pytest.approx(along, abs=1e-6)
 
 
-@settings(max_examples=30)
-@given(seeds, counts.filter(bool), st.sampled_from((0.02, 0.3, 1.0)), st.booleans(), st.booleans())
-def test_updated_is_rebuilt(
-    seed: int, count: int, share: float, far: bool, reshaped: bool
-) -> None:
-    area = traffic(seed, count)
-    rng, ego = area.rng, EGOS["car"]
-    shapes, poses = list(area.shapes), area.poses.copy()
-    scene = before = Scene(shapes, poses, ids=np.arange(count) + 5)
-    first = before.check(ego, area.poses, mode="distance")
-    for _ in range(2):
-        changed = rng.permutation(count)[: max(1, int(share * count))]
-        poses[changed] = (
-            area.somewhere(len(changed)) if far else poses[changed] + rng.normal(0, 0.5, 3)
-        )
-        new = None
-        if reshaped:
-            new = [area.shapes[i] for i in rng.integers(0, count, len(changed))]
-            for i, shape in zip(changed, new, strict=True):
-                shapes[i] = shape
-        scene = scene.updated(changed, poses[changed], new)
-    rebuilt = Scene(shapes, poses, ids=np.arange(count) + 5)
-    assert list(scene.ids) == list(rebuilt.ids)
-    asked = area.somewhere(100)
-    one = scene.check(ego, asked, mode="witness", margin=0.3)
-    two = rebuilt.check(ego, asked, mode="witness", margin=0.3)
-    assert list(one.verdicts) == list(two.verdicts)
-    assert np.array_equal(one.ids, two.ids)
-    assert one.distances == pytest.approx(two.distances, abs=1e-9)
-    quick = scene.check(ego, asked, margin=0.3)
-    assert list(quick.verdicts) == list(one.verdicts)
-    again = before.check(ego, area.poses, mode="distance")
-    assert np.array_equal(first.distances, again.distances), "the old scene has changed"
-
-
 def test_an_update_keeps_what_it_is_not_given() -> None:
     ego = Shape.box(2.0, 2.0)
     scene = Scene([Shape.circle(1.0)] * 2, [(10, 0, 0), (0, 10, 0)])
