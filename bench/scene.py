@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of a pose in a scene against the number of obstacles and poses, beside other broad phases.
 
-python scene.py [--passes 21] [--quick] [--trajectories FILE] [--broad-phase FILE]
-    [--svg FILE] [--docs FILE] [--only-mppi]
+python scene.py [--passes 21] [--quick] [--trajectories FILE]
+    [--svg FILE] [--docs FILE]
 
 Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of
 all rows are interleaved, and a time is the median over them. Every answer is compared while
@@ -13,8 +13,7 @@ An MPPI cycle is one call with two threads: 2000 rollouts of 56 steps of 0.1 s, 
 times, among 200 boxes that move at up to 6 m/s and turn at up to 0.2 rad/s. The rollouts start in
 the middle at 8 m/s and follow a bicycle model (wheelbase 2.8 m) with random steering and
 acceleration. The open scene has 300 x 300 m, and about 5 % of the poses collide; the cluttered one
-has 80 x 80 m, and about 70 % do. Scene and rollouts are new in every pass. --only-mppi measures
-nothing else; run it with another version of the library on PYTHONPATH to compare them.
+has 80 x 80 m, and about 70 % do. Scene and rollouts are new in every pass.
 """
 
 import argparse
@@ -713,41 +712,32 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=21)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--trajectories", type=Path, help="of the planner, left out where absent")
-    parser.add_argument("--broad-phase", type=Path, help="table to print and put into the docs")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
-    parser.add_argument("--only-mppi", action="store_true")
     options = parser.parse_args()
     passes = 5 if options.quick else options.passes
-    if options.only_mppi:
-        print("\n".join(mppi_report(of_mppi(passes))))
-        return
     by_count = against_obstacles(COUNTS[:-1] if options.quick else COUNTS, passes)
     by_size = against_poses(BATCHES[:-1] if options.quick else BATCHES, passes)
     trajectories = None
     if options.trajectories and options.trajectories.exists():
         trajectories = of_trajectories(options.trajectories, passes)
-    blocks = {
-        "scene": report(
-            by_count,
-            by_size,
-            of_drives(passes),
-            of_gradients(passes),
-            of_mppi(passes),
-            of_curves(passes),
-            of_grids(min(passes, 9)),
-            of_region(passes),
-            of_criticality(passes),
-            trajectories,
-        )
-    }
-    if options.broad_phase:
-        blocks["broad phase"] = options.broad_phase.read_text()
-    print("\n\n".join(blocks.values()))
+    text = report(
+        by_count,
+        by_size,
+        of_drives(passes),
+        of_gradients(passes),
+        of_mppi(passes),
+        of_curves(passes),
+        of_grids(min(passes, 9)),
+        of_region(passes),
+        of_criticality(passes),
+        trajectories,
+    )
+    print(text)
     if options.svg:
         plot(by_count, by_size, options.svg)
     if options.docs:
-        rewrite(options.docs, blocks)
+        rewrite(options.docs, {"scene": text})
 
 
 if __name__ == "__main__":

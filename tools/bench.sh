@@ -83,19 +83,17 @@ bench_compare() {
 }
 
 bench_scene() {
-    local options=("--svg=$DEV/bench/scene.svg") passes=41
+    local options=("--svg=$DEV/bench/scene.svg")
     while (($#)); do
         case $1 in
-            --quick) options+=(--quick) passes=9 ;;
+            --quick) options+=(--quick) ;;
             --docs) options+=(--svg=docs/benchmarks-scene.svg --docs=docs/benchmarks-scene.md) ;;
             *) die "bench --scene takes --quick and --docs, not $1" ;;
         esac
         shift
     done
     bench_python
-    must "bench: build" "mend the build error above" cpp_build bench bench-scene
-    "$DEV/cpp/bench-scene/broad_phase" "$passes" >"$DEV/bench/broad_phase.md" || die "the broad phases disagree; see above"
-    options+=("--broad-phase=$DEV/bench/broad_phase.md" --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
+    options+=(--trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
     "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
 }
 
@@ -151,8 +149,8 @@ bench_planning() {
 bench_mppi() {
     bench_options mppi docs/benchmarks-planning.md "$@"
     bench_python
-    must "bench: build" "mend the build error above" cpp_build bench bench-scene
-    "$DEV/bench/venv/bin/python" bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-scene/libraster.so"
+    must "bench: build" "mend the build error above" cpp_build bench bench-mppi
+    "$DEV/bench/venv/bin/python" bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-mppi/libraster.so"
 }
 
 bench_one_shot() {
