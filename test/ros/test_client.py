@@ -3,7 +3,6 @@
 """The client against a server that misbehaves: nothing but a whole FREE reply reads as free."""
 
 import threading
-import time
 from array import array
 from types import SimpleNamespace
 
@@ -22,18 +21,18 @@ from gjk_collision.ros.client import CollisionClient
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
-TIMEOUT = 0.5
+TIMEOUT = 60.0  # s, of replies that come; the tests change it where none does
 POSES = np.array([[1.0, 2.0, 0.1], [3.0, 4.0, 0.2], [5.0, 6.0, 0.3]])
 
 
 class Puppet:
-    """A server whose replies a test fills in; `delay` [s] holds them back."""
+    """A server whose replies a test fills in. They wait while the gate is closed."""
 
     def __init__(self, context):
         self.node = rclpy.create_node("puppet", context=context)
         self.requests = []
         self.fill = lambda reply: None
-        self.delay = 0.0
+        self.gate, self.has_request = threading.Event(), threading.Event()
         for service, name in ((CheckPoses, "check_poses"), (CheckPath, "check_path"),
                               (Distance, "distance"), (Collide, "collide"),
                               (NearestFree, "nearest_free")):  # fmt: skip
@@ -42,9 +41,10 @@ class Puppet:
             )
 
     def answer(self, request, reply):
+        fill = self.fill
         self.requests.append(request)
-        delay, fill = self.delay, self.fill
-        time.sleep(delay)
+        self.has_request.set()
+        assert self.gate.wait(TIMEOUT)
         fill(reply)
         return reply
 
@@ -69,7 +69,7 @@ def nodes():
     node = rclpy.create_node("asker", context=context)
     client = CollisionClient(node, "odom", server="puppet", timeout=TIMEOUT, max_outstanding=4)
     try:
-        assert client.wait_for_server(10.0)
+        assert client.wait_for_server(TIMEOUT)
         yield puppet, client
     finally:
         running.clear()
@@ -80,7 +80,9 @@ def nodes():
 @pytest.fixture
 def puppet(nodes):
     puppet, _ = nodes
-    puppet.fill, puppet.delay = (lambda reply: None), 0.0
+    puppet.fill = lambda reply: None
+    puppet.gate.set()
+    puppet.has_request.clear()
     puppet.requests.clear()
     return puppet
 
@@ -137,15 +139,22 @@ def test_an_all_zero_reply_is_not_free(client, puppet, service):
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_late_reply_is_not_free_and_not_mistaken_for_the_next(client, puppet, service):
-    puppet.fill, puppet.delay = free, 1.4 * TIMEOUT
-    late = ask(client, service)
+def test_a_late_reply_is_not_free_and_not_mistaken_for_the_next(
+    client, puppet, service, monkeypatch
+):
+    puppet.fill = free
+    puppet.gate.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "timeout", 0.2)
+        late = ask(client, service)
+    assert puppet.has_request.wait(TIMEOUT)
     assert not late.is_free
     assert (late.verdict, late.status) == (Verdict.UNKNOWN, Status.UNDEFINED)
     assert "no reply" in late.message
     assert late.round_trip == np.inf
     # The late FREE comes in while the next question waits for its own answer.
-    puppet.fill, puppet.delay = (lambda reply: None), 0.0
+    puppet.fill = lambda reply: None
+    puppet.gate.set()
     assert not ask(client, service).is_free
 
 
@@ -338,7 +347,6 @@ def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, pu
         reply.distances = array("d", [1.0])
 
     monkeypatch.setattr(client._distance, "call_async", watched)
-    monkeypatch.setattr(client, "timeout", 60.0)  # order and bound are at stake, not the machine
     puppet.fill = fill
     said = client.distances(poses)
     assert [int(one.ids[0]) for one in said] == list(range(count))

@@ -329,9 +329,8 @@ def test_time_budget_is_kept(start: Start) -> None:
     reply = bench.check_poses(poses, mode=CheckPoses.Request.MODE_WITNESS)
     assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET), reply.verdict
     assert len(reply.verdicts) == 10_000
-    assert reply.info.compute_time < 0.25  # on a busy machine; 2 ms on a quiet one
     late = np.array(reply.statuses) == Status.TIME_BUDGET
-    assert late.any()
+    assert late.sum() > 5_000, "and soon, on any machine"
     assert not np.array(reply.verdicts)[late].any()
 
 

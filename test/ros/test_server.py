@@ -303,9 +303,7 @@ def test_state_of_a_vehicle_in_its_own_frame(start: Callable[..., tuple[Server, 
     bench.publish(lambda: bench.array([(1.5, 0)]))
     bench.until(lambda: said(bench.states[-1]) == HIT, "hit")
     bench.stop_publishing()
-    bench.until(
-        lambda: said(bench.states[-1]) == unknown(Status.STALE_OBSTACLES), "stale", 10 * TIMEOUT
-    )
+    bench.until(lambda: said(bench.states[-1]) == unknown(Status.STALE_OBSTACLES), "stale")
 
 
 def test_footprint_topic(start: Callable[..., tuple[Server, Bench]]) -> None:

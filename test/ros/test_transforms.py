@@ -396,9 +396,16 @@ def test_too_many_requests_that_wait(start: Start) -> None:
     """When MAX_WAITING requests wait, further ones are answered at once."""
     _, bench = start("besieged", transform_wait=0.5, transform_tolerance=5.0)
     asker = Waiting(bench)
-    asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
-    assert {said(asker.reply(each)) for each in asked} == {NOT_YET}
-    assert asker.finished()[:5] == [f"{i}" for i in range(MAX_WAITING, MAX_WAITING + 5)]
+
+    def others_are_first() -> bool:
+        """Where the machine is busy, the first wait may be over before the last request."""
+        asker.order.clear()
+        asker.asked = 0
+        asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
+        assert {said(asker.reply(each)) for each in asked} == {NOT_YET}
+        return asker.finished()[:5] == [f"{i}" for i in range(MAX_WAITING, MAX_WAITING + 5)]
+
+    bench.until(others_are_first, "replies at once")
 
 
 def test_transitions_and_stops_while_a_request_waits(start: Start) -> None:
