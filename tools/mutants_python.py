@@ -18,6 +18,7 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -57,10 +58,23 @@ class Mutant:
         return status_by_exit_code[stored.exit_code_by_key.get(self.name)]
 
 
+def called_at_import(node: ast.AST) -> Iterator[str]:
+    """Yield the names of functions that a module calls while it is imported.
+
+    The module is imported before a mutant is chosen, so no test can notice mutants of these.
+    """
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name):
+            yield child.func.id
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from called_at_import(child)
+
+
 def mutants_of(path: Path) -> list[Mutant]:
-    """Return all mutants of a file."""
+    """Return the mutants of a file that tests can notice."""
     source = path.read_text()
     made = mutate_file_contents(str(path), source)
+    left_out = {f"x_{name}" for name in called_at_import(ast.parse(source))}
     lines = made.code.splitlines()
     stored = SourceFileMutationData(path=path)
     stored.load()
@@ -68,6 +82,8 @@ def mutants_of(path: Path) -> list[Mutant]:
     found = []
     for name in made.mutant_names:
         function = name.partition("__mutmut_")[0]
+        if function in left_out:
+            continue
         before, after = (
             _definition(lines, made.line_span_by_function_name[each])
             for each in (f"{function}__mutmut_orig", name)
