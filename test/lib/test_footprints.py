@@ -406,6 +406,18 @@ def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
     assert len(seen) == 4  # free and hit, both ways
 
 
+def test_each_footprint_has_its_own_error_in_another_frame(time: Time) -> None:
+    """The rounding of the frame's yaw moves the long one by more."""
+    snapshot = world_of(time, (0.0, 9.0)).snapshot(**time.both)
+    given: dict[str, Any] = {"frame": lambda: Pose(0.3, -0.2, 1000.0), "mode": 1}
+    pose = np.array([3.0, 0.0, 0.0])
+    both = snapshot.chosen_among(["small", "long"])
+    found = questions.check_poses(both, np.tile(pose, 2), which=which(0, 1), **given)
+    for name, bound in zip(("small", "long"), found.lower_bounds, strict=True):
+        alone = questions.check_poses(snapshot.chosen(name), pose, **given)
+        assert alone.lower_bounds[0] == bound
+
+
 @pytest.mark.parametrize(
     ("names", "fields", "text"),
     [

@@ -199,6 +199,7 @@ PATH = {"path_offsets": np.array([0, 1]), "path_times": np.ones(1), "path_poses"
         ([UNIT], {"velocities": np.array([0.0, 1.0, 0.0])}, r"velocities\[1\]"),
         ([UNIT], {"radius": np.array([0.1])}, r"radius\[0\]"),
         ([UNIT], {"margins": np.array([0.1])}, r"margins\[0\]"),
+        ([UNIT], {"margin_rates": np.array([0.1])}, r"margin_rates\[0\]"),
         ([UNIT], PATH, r"path_offsets\[0\]"),
     ],
 )

@@ -27,6 +27,7 @@ from gjk_collision.server.frames import Pose
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
 from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.snapshot_message import obstacle_fields
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
 
@@ -129,6 +130,17 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
     for snapshot, pose, verified, margin, _ in asked:
         assert snapshot.id == answered.snapshot.id
         assert (tuple(pose), verified, margin) == ((1.0, 2.0, 0.0), verdict, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("margin", "status"), [(0.5, Status.SUCCESS), (-1.0, Status.INVALID_INPUT)]
+)
+def test_pairs_of_shapes_need_no_data_and_are_not_verified(margin: float, status: Status) -> None:
+    node = node_at(Clock(), verify_fraction=1.0)
+    one = wire.as_message(obstacle_fields("", boxes((0.0, 0.0), stamp=0)))
+    message = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=margin)
+    found: Any = answer_to(node, "CheckShapes", message, lambda found, _: found).found
+    assert found.answer.status is status
 
 
 def test_the_snapshot_is_answered_with_its_data() -> None:

@@ -314,6 +314,12 @@ def test_right_verdicts_at_the_border_are_accepted(seed: int, margin: float) -> 
             assert verdict_error(snapshot, Pose(x, y, yaw), said(x), margin) == "", (x, y, yaw)
 
 
+def test_a_disc_that_touches_a_point() -> None:
+    """At a distance of 5 m, which is the root of 3 m squared and 4 m squared."""
+    disc = standing(np.array([[3.0, 4.0]]), Pose(), 0, radius=5.0)
+    judge(seen(Shape.point((0.0, 0.0)), disc), Verdict.COLLISION, 0.0)
+
+
 def test_nothing_around() -> None:
     empty = Obstacles(frame="odom", stamp=T0)
     assert verdict_error(known(empty), Pose(), Verdict.FREE, 0.0) == ""
