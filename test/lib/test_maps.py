@@ -25,9 +25,6 @@ from gjk_collision import (
     obstacles_from_scan,
 )
 
-shapely = pytest.importorskip("shapely", reason="shapely is not installed")
-
-CAR = Shape.box(4.5, 1.8, (1.4, 0.0))
 Grid = NDArray[np.int8]
 
 
@@ -86,69 +83,6 @@ def test_rectangles_cover_the_occupied_cells_and_no_others(seed: int) -> None:
         assert not covered[block].all()  # each rectangle is needed
         covered[block] = True
     assert (covered == marked).all()
-
-
-def cells_as_boxes(grid: Grid, size: float, origin: tuple[float, float]) -> list[Shape]:
-    rows, columns = np.nonzero((grid >= 65) | (grid < 0))
-    x = origin[0] + np.arange(grid.shape[1] + 1) * size
-    y = origin[1] + np.arange(grid.shape[0] + 1) * size
-    return [
-        Shape.polygon([(x[c], y[r]), (x[c + 1], y[r]), (x[c + 1], y[r + 1]), (x[c], y[r + 1])])
-        for r, c in zip(rows, columns, strict=True)
-    ]
-
-
-def test_verdicts_are_those_of_the_union_of_the_cells() -> None:
-    """1e5 poses, some of them in contact with the lines of the grid."""
-    free = 0
-    for seed in range(FIRST_SEED, FIRST_SEED + 20):
-        rng = np.random.default_rng(seed)
-        grid = rooms(120, 1, seed) if seed % 2 else small_grid(rng)
-        size, origin = float(rng.choice([0.05, 0.1, 1 / 3])), tuple(rng.uniform(-50, 50, 2))
-        scene = Scene(obstacles_from_grid(grid, size, (*origin, 0.0)))
-        cells = Scene(cells_as_boxes(grid, size, origin))
-        extent = np.array(grid.shape[::-1]) * size
-        poses = np.empty((5000, 3))
-        poses[:, :2] = origin + rng.uniform(-0.1, 1.1, (5000, 2)) * extent
-        poses[:, 2] = rng.uniform(-np.pi, np.pi, 5000) * rng.integers(0, 2, 5000)
-        lines = rng.integers(0, min(grid.shape) + 1, (1000, 2)) * size
-        poses[:1000, :2] = origin + lines  # the doubles of the lines
-        for ego in (
-            Shape.box(6 * size, 3 * size),
-            Shape.point((0.0, 0.0)),
-            Shape.circle(size / 2),
-        ):
-            found, truth = scene.check(ego, poses).verdicts, cells.check(ego, poses).verdicts
-            assert (found == truth).all(), (seed, poses[found != truth][0].tolist())
-            free += int((found == Verdict.FREE).sum())
-    assert 30_000 < free < 270_000
-
-
-@pytest.mark.parametrize("yaw", [0.0, 0.5, math.pi / 2, -2.2])
-def test_verdicts_are_those_of_shapely(yaw: float) -> None:
-    rng = np.random.default_rng(FIRST_SEED)
-    grid, size, origin = rooms(120, 1), 0.05, np.array([-31.7, 512.3])
-    scene = Scene(obstacles_from_grid(grid, size, (*origin, yaw)))
-    turn = np.array([[math.cos(yaw), -math.sin(yaw)], [math.sin(yaw), math.cos(yaw)]])
-    rows, columns = np.nonzero(grid)
-    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * size
-    cells = np.stack([columns, rows], -1)[:, None] * size + corners
-    tree = shapely.STRtree(shapely.polygons(origin + cells @ turn.T))
-    count = 2000
-    poses = np.empty((count, 3))
-    poses[:, :2] = origin + rng.uniform(0, 6, (count, 2)) @ turn.T
-    poses[:, 2] = rng.uniform(-np.pi, np.pi, count)
-    outline = np.array([[0.3, 0.1], [-0.1, 0.1], [-0.1, -0.1], [0.3, -0.1]])
-    cos, sin = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
-    x, y = outline[:, 0] * cos - outline[:, 1] * sin, outline[:, 0] * sin + outline[:, 1] * cos
-    placed = shapely.polygons(np.stack([x, y], -1) + poses[:, None, :2])
-    hits = np.zeros(count, bool)
-    hits[tree.query(placed, predicate="intersects")[0]] = True
-    found = scene.check(Shape.polygon(outline), poses).verdicts == Verdict.COLLISION
-    differs = np.flatnonzero(found != hits)
-    gaps = [shapely.distance(placed[i], tree.geometries[tree.nearest(placed[i])]) for i in differs]
-    assert max(gaps, default=0.0) < 1e-9 and len(differs) < 3
-    assert 200 < hits.sum() < 1800
 
 
 @pytest.mark.requirement("G-11")

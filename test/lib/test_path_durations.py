@@ -15,7 +15,6 @@ import os
 import numpy as np
 import pytest
 import shapely
-from numpy.typing import NDArray
 from samples import convex, outlines, poses_along
 
 from gjk_collision import Motion, Path, Region, Scene, Shape, Verdict, time_of_impact
@@ -26,8 +25,6 @@ TOLERANCE = 0.005
 MODES = ["collide", "distance"]
 CAR = Shape.box(4.0, 2.0)
 DENORMAL = 5e-324
-
-Floats = NDArray[np.float64]
 
 
 def standing(shape: Shape, pose: tuple[float, float, float], stamp: float = 0.0) -> Scene:

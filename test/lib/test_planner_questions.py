@@ -157,41 +157,6 @@ def test_many_neighbours_are_over_the_limit() -> None:
         poses_asked(snapshot((0, 0), max_poses=10), np.zeros((3, 3)), mode=3, k=5)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_path_of_arcs_is_free_only_where_its_poses_are(seed: int) -> None:
-    """Against the verdicts at many poses of a circle's formula."""
-    rng = np.random.default_rng(seed)
-    known = some(rng)
-    start = rng.uniform(-12, 12, 3)
-    arcs = np.column_stack((rng.uniform(-0.3, 0.3, 4), rng.uniform(-3, 5, 4)))
-    found = path_asked(known, start, arcs)
-    x, y, yaw = start.tolist()
-    poses = [(x, y, yaw)]
-    for curvature, length in arcs.tolist():
-        for s in np.linspace(0.0, length, 200)[1:].tolist():
-            turn = curvature * s
-            dx, dy = sin(turn) / curvature, (1.0 - cos(turn)) / curvature
-            poses.append(
-                (x + cos(yaw) * dx - sin(yaw) * dy, y + sin(yaw) * dx + cos(yaw) * dy, yaw + turn)
-            )
-        x, y, yaw = poses[-1]
-    sampled = questions.check_poses(known, np.array(poses).ravel(), mode=1)
-    if found.is_free:
-        assert sampled.is_free
-        assert (found.first_invalid_segment, found.last_valid_fraction) == (-1, 1.0)
-        assert found.lower_bound <= sampled.distances.min() + 1e-9
-    else:
-        assert found.verdict is Verdict.COLLISION
-        assert sampled.distances.min() < 0.1
-        lengths = np.abs(arcs[:, 1])
-        free = found.last_valid_fraction * lengths.sum()
-        driven = np.concatenate([[0.0], np.repeat(lengths / 199, 199).cumsum()])
-        assert (sampled.verdicts[driven < free] == Verdict.FREE).all()
-        begin = lengths[: found.first_invalid_segment].sum()
-        end = lengths[: found.first_invalid_segment + 1].sum()
-        assert begin - 1e-9 <= free <= end + 1e-9
-
-
 def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
     crossing = snapshot(data=shapes((0, -10), velocities=np.array([0.0, 10, 0])))
     way, start = [[0.0, 10.0], [0.0, 10.0]], [-10.0, 0, 0]

@@ -14,7 +14,7 @@ from worlds import CAR, STANDING, STILL, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
-from gjk_collision.geometry import Shape, closest, collide
+from gjk_collision.geometry import Shape
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
@@ -25,25 +25,7 @@ from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 
-
-def grid(count: int) -> Any:
-    rng = np.random.default_rng(7)
-    return np.column_stack(
-        [rng.uniform(-6, 6, count), rng.uniform(-6, 6, count), rng.uniform(-4, 4, count)]
-    )
-
-
 # ---- check_poses
-
-
-def test_batch_equals_single_questions() -> None:
-    known, poses = snapshot((0, 0), (3, 3)), grid(40)
-    batch = questions.check_poses(known, poses.ravel(), margin=0.5, mode=2)
-    for row, verdict in zip(poses, batch.verdicts, strict=True):
-        assert questions.collide(known, Pose(*row), 0.5).verdict == verdict
-    assert set(batch.verdicts.tolist()) == {1, 2, 3}
-    assert batch.first_invalid_index == int(np.argmax(batch.verdicts != Verdict.FREE))
-    assert batch.answer.verdict is Verdict.COLLISION
 
 
 @pytest.mark.parametrize("mode", [0, 1, 2])
@@ -494,20 +476,6 @@ def test_pairs_with_poses_radii_and_concave_outlines() -> None:
     assert caught.value.status is Status.CONCAVE_REJECTED
 
 
-def test_pairs_agree_with_the_library() -> None:
-    rng = np.random.default_rng(3)
-    a, b = (
-        shapes(*(rng.uniform(-5, 5, (9, 2)).tolist()), poses=rng.uniform(-2, 2, 27))
-        for _ in range(2)
-    )
-    found = check_shapes(Config(), a, b, pairs_of(), mode=1)
-    for m, (i, j) in enumerate(np.ndindex(9, 9)):
-        one, other = (Shape.hull(each.xy.reshape(-1, 4, 2)[k]) for each, k in ((a, i), (b, j)))
-        poses = a.poses.reshape(-1, 3)[i], b.poses.reshape(-1, 3)[j]
-        assert (found.verdicts[m] == Verdict.COLLISION) == collide(one, other, *poses)
-        assert found.distances[m] == pytest.approx(closest(one, other, *poses).distance)
-
-
 @pytest.mark.parametrize("is_late", [None, lambda: False])
 def test_pairs_of_several_chunks_are_all_answered(is_late: Callable[[], bool] | None) -> None:
     count = 20
@@ -594,14 +562,3 @@ def test_a_stamp_far_from_the_data_and_times_that_bring_it_back() -> None:
         truth = 2 * Fraction(speed) + Fraction(3, 2) - Fraction(speed) * since - Fraction(3, 2)
         assert found.lower_bounds[0] <= truth
         assert truth > 0 or found.answer.verdict is not Verdict.FREE
-
-
-def test_what_is_left_out_after_the_horizon_is_unknown() -> None:
-    known = snapshot(data=shapes((50, 0), velocities=np.zeros(3)))
-    times = np.array([1.0, 100.0, 1.0])
-    found = questions.check_poses(known, np.zeros(9), times, stop_at_first=True)
-    assert list(found.verdicts) == [Verdict.FREE, Verdict.UNKNOWN, Verdict.UNKNOWN]
-    assert list(found.statuses) == [
-        Status.SUCCESS, Status.PREDICTION_TOO_SHORT, Status.UNDEFINED,
-    ]  # fmt: skip
-    assert (found.first_invalid_index, list(found.ids)) == (1, [-1, -1, -1])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rays among many obstacles, against shapely and against rational arithmetic."""
+"""Rays among many obstacles, against rational arithmetic."""
 
 import math
 from fractions import Fraction
@@ -11,9 +11,6 @@ import pytest
 from cases import FIRST_SEED
 
 from gjk_collision import InputError, Scene, Shape, Status, Verdict, obstacles_from_grid, ray_cast
-
-shapely = pytest.importorskip("shapely", reason="shapely is not installed")
-
 
 Exact = tuple[Fraction, Fraction]
 
@@ -81,42 +78,6 @@ def test_hits_are_those_of_rational_arithmetic() -> None:
             single = ray_cast(origin, way, Shape.polygon(outlines[found.ids[i]]), limit)
             assert single.hit and found.distances[i] >= single.time - 1e-6 * size, case
     assert hits > 300 and misses > 100
-
-
-def test_distances_are_those_of_shapely() -> None:
-    rng = np.random.default_rng(FIRST_SEED)
-    shapes, poses, truths = [], [], []
-    for k in range(300):
-        pose = np.array([*rng.uniform(-40, 40, 2), rng.uniform(-9, 9)])
-        radius = float(rng.uniform(0, 0.5) * (k % 3 > 0))
-        points = rng.uniform(-1, 1, (1 + k % 6, 2))
-        shapes.append(Shape.hull(points, radius))
-        poses.append(pose)
-        cos, sin = math.cos(pose[2]), math.sin(pose[2])
-        turn = np.array([[cos, -sin], [sin, cos]])
-        placed = shapely.MultiPoint(points @ turn.T + pose[:2]).convex_hull
-        truths.append(placed.buffer(radius, quad_segs=64) if radius else placed)
-    scene = Scene(shapes, poses, ids=np.arange(300) + 7)
-    tree = shapely.STRtree(truths)
-    directions = unit(np.linspace(0, 2 * np.pi, 360, endpoint=False))
-    for origin in ((0.0, 0.0), (-30.0, 12.0), tuple(poses[5][:2])):
-        found = scene.ray_cast(origin, directions, 60.0)
-        assert (found.statuses == Status.SUCCESS).all()
-        rays = shapely.linestrings([[origin, origin + 60.0 * d] for d in directions])
-        met, by = tree.query(rays, predicate="intersects")
-        cuts = shapely.intersection(rays[met], tree.geometries[by])
-        gap = np.full(360, math.inf)
-        np.minimum.at(gap, met, shapely.distance(shapely.Point(origin), cuts))
-        hit = np.isfinite(gap)
-        assert (found.distances[hit] <= gap[hit] + 1e-6).all()
-        assert (found.distances[hit] >= gap[hit] - 2e-3).mean() > 0.99  # few graze
-        assert np.isfinite(found.distances[~hit]).sum() <= 3
-        ends = origin + directions[hit] * found.distances[hit][:, None]
-        touched = [truths[i] for i in found.ids[hit] - 7]
-        assert max(shapely.distance(shapely.points(ends), touched)) < 1e-4
-    inside = np.mean(truths[5].exterior.coords, axis=0)
-    found = Scene(shapes[5:6], poses[5:6]).ray_cast(inside, directions)
-    assert found.distances.tolist() == [0.0] * 360
 
 
 def test_shapes_threads_and_limits() -> None:

@@ -33,7 +33,6 @@ from gjk_collision.server.snapshot_message import data_fields
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
-HIT = (Verdict.COLLISION, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
 
 
