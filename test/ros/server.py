@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import PolygonStamped
+from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import (
     CheckPath,
@@ -245,6 +245,15 @@ class Bench:
         message.ids = array("q", range(len(xy)))
         message.offsets = array("I", range(0, 4 * len(xy) + 1, 4))
         message.xy = doubles(xy)
+        return message
+
+    def outline(self, points: Any = BOX, frame: str = "base_link") -> PolygonStamped:
+        """A footprint as a message, stamped now."""
+        message = PolygonStamped()
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        message.header.frame_id = frame
+        corners = np.reshape(points, (-1, 2)).tolist()
+        message.polygon.points = [Point32(x=x, y=y) for x, y in corners]
         return message
 
     def publish(self, make: Callable[[], ObstacleArray] | None = None, rate: float = 20.0) -> None:

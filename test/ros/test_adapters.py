@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from geometry_msgs.msg import Point32, PolygonStamped
+from geometry_msgs.msg import PolygonStamped
 from server import Bench, Server, said
 
 from gjk_collision.errors import InputError
@@ -354,14 +354,7 @@ def test_polygons_over_the_network(
     bench.node.destroy_publisher(bench.obstacles)
     publisher = bench.node.create_publisher(PolygonStamped, "/obstacles", 5)
 
-    def send() -> None:
-        message = PolygonStamped()
-        message.header.frame_id = "odom"
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        message.polygon.points = [Point32(x=x, y=y) for x, y in ANGLE]
-        publisher.publish(message)
-
-    bench.node.create_timer(0.05, send)
+    bench.node.create_timer(0.05, lambda: publisher.publish(bench.outline(ANGLE, "odom")))
     bench.until_status(*FREE)
     assert said(bench.collide(5.0)) == HIT
     assert said(bench.collide(7.0)) == FREE

@@ -23,7 +23,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 import rclpy
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import (
     CheckPath,
@@ -565,15 +564,7 @@ def test_random_bytes_on_a_topic(start: Start) -> None:
     """Sent as they are over the network; afterwards the node is as good as before."""
     server, bench = start("pelted", footprint=[])
     good = bench.array([(0, 0), (5, 5)])
-    polygon = PolygonStamped()
-    polygon.header.frame_id = "base_link"
-    polygon.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
-
-    def footprint() -> None:
-        polygon.header.stamp = bench.node.get_clock().now().to_msg()
-        bench.footprint.publish(polygon)
-
-    timer = bench.node.create_timer(0.1, footprint)
+    timer = bench.node.create_timer(0.1, lambda: bench.footprint.publish(bench.outline()))
     bench.publish()
     bench.until_status(*FREE)
     bench.stop_publishing()
@@ -582,11 +573,11 @@ def test_random_bytes_on_a_topic(start: Start) -> None:
     rng = random.Random(seed)
     for _ in range(300):
         bench.obstacles.publish(spoilt(serialize_message(good), rng))
-        bench.footprint.publish(spoilt(serialize_message(polygon), rng))
+        bench.footprint.publish(spoilt(serialize_message(bench.outline()), rng))
         reply = bench.collide(0.0)
         assert not reply.is_free, f"seed {seed}"  # the last good obstacle is at (0, 0)
         assert server.process.poll() is None, f"seed {seed}"
-    bench.node.create_timer(0.1, footprint)
+    bench.node.create_timer(0.1, lambda: bench.footprint.publish(bench.outline()))
     bench.publish()
     bench.call("reset", Trigger.Request())  # of senders whose names were random bytes
     bench.until_status(*FREE)
@@ -637,15 +628,7 @@ def test_message_that_is_not_decoded_makes_its_source_bad(start: Start) -> None:
     """What was received before it is not used any more, however fresh."""
     long = {"obstacles.timeout": 60.0, "footprint_timeout": 60.0}
     _, bench = start("garbled", footprint=[], **long)
-    polygon = PolygonStamped()
-    polygon.header.frame_id = "base_link"
-    polygon.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
-
-    def footprint() -> None:
-        polygon.header.stamp = bench.node.get_clock().now().to_msg()
-        bench.footprint.publish(polygon)
-
-    timer = bench.node.create_timer(0.1, footprint)
+    timer = bench.node.create_timer(0.1, lambda: bench.footprint.publish(bench.outline()))
     bench.publish()
     for publisher in (bench.obstacles, bench.footprint):
         bench.until_status(*FREE)

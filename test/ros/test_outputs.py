@@ -243,19 +243,11 @@ def test_all_names_follow_the_namespace(start: Start) -> None:
 
 def test_point_by_point_message_of_no_end_is_bounded(start: Start) -> None:
     """A footprint of very many points is refused before a shape is made of it."""
-    from geometry_msgs.msg import Point32
-
     _, bench = start("endless", footprint=[])
     bench.publish()
 
     def send() -> bool:
-        from geometry_msgs.msg import PolygonStamped
-
-        message = PolygonStamped()
-        message.header.frame_id = "base_link"
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        message.polygon.points = [Point32(x=float(i % 7), y=float(i % 5)) for i in range(5000)]
-        bench.footprint.publish(message)
+        bench.footprint.publish(bench.outline([(i % 7, i % 5) for i in range(5000)]))
         return said(bench.collide()) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
 
     bench.until(send, "LIMIT_EXCEEDED")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from geometry_msgs.msg import Point32, PolygonStamped
+from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -349,15 +349,7 @@ def test_footprint_of_either_reliability_is_received(
     qos = QoSProfile(depth=1, reliability=reliability)
     publisher = bench.node.create_publisher(PolygonStamped, "/footprint", qos)
 
-    def send() -> None:
-        message = PolygonStamped()
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        message.header.frame_id = "base_link"
-        corners = zip(BOX[::2], BOX[1::2], strict=True)
-        message.polygon.points = [Point32(x=x, y=y) for x, y in corners]
-        publisher.publish(message)
-
-    timer = bench.node.create_timer(0.05, send)
+    timer = bench.node.create_timer(0.05, lambda: publisher.publish(bench.outline()))
     bench.publish()
     bench.until_status(*FREE, x=3.0)
     bench.node.destroy_timer(timer)

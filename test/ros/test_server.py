@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from geometry_msgs.msg import Point32
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import (
     CheckPath,
@@ -307,19 +306,13 @@ def test_state_of_a_vehicle_in_its_own_frame(start: Callable[..., tuple[Server, 
 
 
 def test_footprint_topic(start: Callable[..., tuple[Server, Bench]]) -> None:
-    from geometry_msgs.msg import PolygonStamped
-
     _, bench = start("topic", footprint=[], footprint_timeout=0.5)
     bench.publish()
     bench.until_status(*unknown(Status.NO_FOOTPRINT))
     frame = "base_link"
 
     def send() -> None:
-        message = PolygonStamped()
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        message.header.frame_id = frame
-        message.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
-        bench.footprint.publish(message)
+        bench.footprint.publish(bench.outline(frame=frame))
 
     timer = bench.node.create_timer(0.05, send)
     bench.until_status(*FREE)

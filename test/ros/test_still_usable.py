@@ -13,11 +13,10 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import CheckPoses
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from server import BOX, Bench, Server, doubles, said
+from server import Bench, Server, doubles, said
 
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
@@ -53,12 +52,9 @@ def test_footprint_that_becomes_too_old_during_a_batch(start: Start, names: list
         **{"loaded.robot_radius": 1.0, "obstacles.timeout": 60.0}, **SLOW,
     )  # fmt: skip
     bench.publish(lambda: bench.array(GRID), rate=20.0)
-    outline = PolygonStamped()
-    outline.header.frame_id = "base_link"
-    outline.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
 
     def send() -> float:
-        outline.header.stamp = bench.node.get_clock().now().to_msg()
+        outline = bench.outline()
         bench.footprint.publish(outline)
         return float(nanoseconds(outline.header.stamp))
 

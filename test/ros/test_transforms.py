@@ -19,7 +19,7 @@ import numpy as np
 import rclpy
 import tf2_ros
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point32, PolygonStamped, TransformStamped
+from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import ObstacleArray
 from rclpy.clock import ClockType
 from rclpy.parameter import Parameter
@@ -465,11 +465,8 @@ def test_published_footprint_in_the_global_frame(start: Start) -> None:
     def send() -> None:
         now = bench.node.get_clock().now()
         x = (now.nanoseconds - robot.begin) * 1e-9
-        message = PolygonStamped()
-        message.header.frame_id, message.header.stamp = "odom", now.to_msg()
-        message.polygon.points = [
-            Point32(x=x + dx, y=dy) for dx, dy in np.reshape(BOX, (4, 2)).tolist()
-        ]
+        message = bench.outline(np.reshape(BOX, (4, 2)) + (x, 0.0), "odom")
+        message.header.stamp = now.to_msg()
         bench.footprint.publish(message)
 
     bench.node.create_timer(0.05, send)
