@@ -970,6 +970,7 @@ def test_a_stamp_before_the_oldest_transform_is_not_awaited(time: Time) -> None:
     lidar(world, time)
     tree.oldest, tree.newest = time.now + 1, time.now + S
     assert ask(world, time) == unknown(Status.TF_EXTRAPOLATION)
+    assert "outside the span" in why(world, time)
 
 
 @pytest.mark.parametrize("what", ["obstacles", "footprint"])
