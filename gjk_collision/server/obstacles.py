@@ -161,11 +161,10 @@ class Obstacles:
         if hulls:
             return replace(self, kinds=np.where(is_solid, self.kinds, 0).astype(np.uint8))
         changes: dict[str, Any] = {}
-        for name, width in (("ids", 1), ("kinds", 1), ("radius", 1), ("poses", 3),
-                            ("velocities", 3), ("margins", 1), ("margin_rates", 1)):  # fmt: skip
+        for name in ("ids", "kinds", "radius", "poses", "velocities", "margins", "margin_rates"):
             values = getattr(self, name)
             if len(values):
-                changes[name] = values.reshape(-1, width)[is_solid].ravel()
+                changes[name] = values.reshape(len(is_solid), -1)[is_solid].ravel()
         ends = self.offsets.astype(np.int64)
         counts = ends[1:] - ends[:-1]
         changes["offsets"] = np.concatenate([[0], np.cumsum(counts[is_solid])])
