@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory of large scenes and of many poses, beside the STRtree of shapely.
 
-python scale.py [--quick] [--svg FILE] [--docs FILE]
+python scale.py [--quick] [--docs FILE]
 
 Obstacles, ego and poses are those of scene.py. The passes of all rows are interleaved, and a time
 is the median over them. The answers of both libraries are compared for all poses. Memory is the
@@ -261,43 +261,9 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
     return "\n".join(lines) + "\n"
 
 
-def plot(
-    made: dict[int, Made], checked: dict[int, dict[str, float]], among: int, file: Path
-) -> None:
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "gjk_collision"  # the same file for the same numbers
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(13, 5), layout="constrained")
-    for i, name in enumerate((*WAYS, TREE)):
-        of = {n: m[name] for n, m in made.items() if name in m}
-        style = {"color": "k" if name == TREE else f"C{i}"}
-        axes[0].loglog(list(of), [t["1"] for t in of.values()], "o-", label=name, **style)
-        if name != TREE:
-            axes[0].loglog(list(of), [t["2"] for t in of.values()], "^:", **style)
-        axes[1].loglog(
-            list(of), [1e-6 * t["kept"] for t in of.values()], "o-", label=name, **style
-        )
-    axes[0].plot([], [], "k^:", label="2 threads")
-    axes[0].set(title="making a scene", xlabel="obstacles", ylabel="s")
-    axes[1].set(title="memory of a scene", xlabel="obstacles", ylabel="MB")
-    for name, label, style in (("1", "gjk", "C2o-"), ("2", "gjk, 2 threads", "C2^:"),
-                               (TREE, TREE, "ko-")):  # fmt: skip
-        axes[2].loglog(list(checked), [t[name] for t in checked.values()], style, label=label)
-    axes[2].set(title=f"checking poses among {among} obstacles", xlabel="poses", ylabel="s")
-    for axis in axes:
-        axis.grid(alpha=0.3, which="both")
-        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, metadata={"Date": None})
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--memory", help="used by this script: the row to measure")
     parser.add_argument("count", type=int, nargs="?")
@@ -310,8 +276,6 @@ def main() -> None:
     checked = checking(counts[-1], batches, 3)
     text = report(made, checked, counts[-1])
     print(text)
-    if options.svg:
-        plot(made, checked, counts[-1], options.svg)
     if options.docs:
         rewrite(options.docs, {"scale": text})
 

@@ -98,11 +98,11 @@ bench_scene() {
 }
 
 bench_scale() {
-    local options=("--svg=$DEV/bench/scale.svg")
+    local options=()
     while (($#)); do
         case $1 in
             --quick) options+=(--quick) ;;
-            --docs) options+=(--svg=docs/benchmarks-scale.svg --docs=docs/benchmarks-scene.md) ;;
+            --docs) options+=(--docs=docs/benchmarks-scene.md) ;;
             *) die "bench --scale takes --quick and --docs, not $1" ;;
         esac
         shift
