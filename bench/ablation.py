@@ -11,11 +11,10 @@ step divided by the time with all steps.
 
 import argparse
 import datetime
-import re
 import subprocess
 from pathlib import Path
 
-from report import machine, table
+from report import machine, put, table
 
 PREFIX = "ablation_"
 
@@ -62,12 +61,7 @@ def main() -> None:
     block += f"`python bench/ablation.py BUILD_FOLDER --rounds {arguments.rounds}`.\n\n{rows}\n"
     print(block)
     if arguments.docs:
-        text = arguments.docs.read_text()
-        pattern = re.compile(r"(<!-- begin ablation -->\n).*?(<!-- end ablation -->)", re.DOTALL)
-        text, count = pattern.subn(lambda m: m[1] + block + m[2], text)
-        if count != 1:
-            raise SystemExit(f"{arguments.docs}: {count} blocks 'ablation'")
-        arguments.docs.write_text(text)
+        put(arguments.docs, {"ablation": block})
 
 
 if __name__ == "__main__":

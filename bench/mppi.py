@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import shapely
-from report import machine, table
-from scene import rewrite
+from report import machine, put, table
 from scene_peers import mistakes
 
 from gjk_collision import CheckResult, Scene, Shape, Verdict
@@ -353,7 +352,7 @@ def main() -> None:
     text = f"{head}\n\n{report(results)}"
     print(text)
     if options.docs:
-        rewrite(options.docs, {"mppi": text})
+        put(options.docs, {"mppi": text})
 
 
 if __name__ == "__main__":

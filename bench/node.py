@@ -16,7 +16,6 @@ import argparse
 import contextlib
 import os
 import platform
-import re
 import signal
 import subprocess
 import sys
@@ -41,7 +40,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-from report import machine
+from report import machine, put
 
 from gjk_collision import Scene, Shape
 from gjk_collision.ros.mirror import CollisionMirror
@@ -537,12 +536,7 @@ def main() -> None:
         text = measure(options.quick)
         print(text)
         if options.docs:
-            page, distro = options.docs.read_text(), os.environ["ROS_DISTRO"]
-            marked = re.compile(
-                rf"(<!-- begin {distro} -->\n).*?(<!-- end {distro} -->)", re.DOTALL
-            )
-            assert marked.search(page), f"{options.docs} has no place for {distro}"
-            options.docs.write_text(marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page))
+            put(options.docs, {os.environ["ROS_DISTRO"]: text})
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import shapely
-from report import machine, table
-from scene import rewrite
+from report import machine, put, table
 from scene_peers import mistakes
 
 from gjk_collision import Shape, collide, collide_many, distance, distance_many
@@ -140,7 +139,7 @@ def main() -> None:
     )
     print(text)
     if options.docs:
-        rewrite(options.docs, {"one shot": text})
+        put(options.docs, {"one shot": text})
 
 
 if __name__ == "__main__":

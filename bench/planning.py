@@ -32,8 +32,7 @@ from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
 from planning_checkers import CERTIFIED, CHECKERS, FCL, SHAPELY, STATES, Edge, State, World
-from report import machine, table
-from scene import rewrite
+from report import machine, put, table
 
 from gjk_collision.planning import edge_poses, path_poses
 
@@ -407,7 +406,7 @@ def main() -> None:
     }
     print("\n\n".join(blocks.values()))
     if options.docs:
-        rewrite(options.docs, blocks)
+        put(options.docs, blocks)
     sys.stdout.flush()
     os._exit(0)  # at a normal exit, OMPL's bindings print the objects that they leak
 

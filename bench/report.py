@@ -367,7 +367,7 @@ def put(docs: Path, blocks: dict[str, str]) -> None:
     text = docs.read_text()
     for name, block in blocks.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        text, count = pattern.subn(lambda m, block=block: m[1] + block + "\n" + m[2], text)
+        text, count = pattern.subn(lambda m, block=block: m[1] + block.strip() + "\n" + m[2], text)
         if count != 1:
             raise SystemExit(f"{docs}: {count} blocks '{name}'")
     docs.write_text(text)

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 import scene_peers
-from report import machine
-from scene import CONTACT, EGO, EGO_SHAPE, Field, rewrite, row, table
+from report import machine, put
+from scene import CONTACT, EGO, EGO_SHAPE, Field, row, table
 from scene_peers import Answers, Floats
 
 from gjk_collision import Scene, Shape
@@ -277,7 +277,7 @@ def main() -> None:
     text = report(made, checked, counts[-1])
     print(text)
     if options.docs:
-        rewrite(options.docs, {"scale": text})
+        put(options.docs, {"scale": text})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ has 80 x 80 m, and about 70 % do. Scene and rollouts are new in every pass.
 import argparse
 import json
 import platform
-import re
 import statistics
 import time
 from collections.abc import Callable
@@ -30,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import scene_peers
 import shapely
-from report import machine
+from report import machine, put
 from scene_peers import Answers, Floats
 
 from gjk_collision import Path as Curve
@@ -696,17 +695,6 @@ def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file:
     figure.savefig(file, metadata={"Date": None})
 
 
-def rewrite(docs: Path, blocks: dict[str, str]) -> None:
-    """Put each text between its marks."""
-    page = docs.read_text()
-    for name, text in blocks.items():
-        marked = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        page, count = marked.subn(lambda m, text=text: m[1] + text.strip() + "\n" + m[2], page)
-        if count != 1:
-            raise SystemExit(f"{docs}: {count} blocks '{name}'")
-    docs.write_text(page)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passes", type=int, default=21)
@@ -737,7 +725,7 @@ def main() -> None:
     if options.svg:
         plot(by_count, by_size, options.svg)
     if options.docs:
-        rewrite(options.docs, {"scene": text})
+        put(options.docs, {"scene": text})
 
 
 if __name__ == "__main__":

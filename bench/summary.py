@@ -14,6 +14,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from report import put
+
 HEADER = ("what you do", "ours", "the peer", "peer / ours", "command")
 MISSING = "not measured"
 
@@ -179,19 +181,9 @@ def table(lines: list[Row]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in all_lines)
 
 
-def rewritten(page: str, text: str) -> str:
-    """Return the page with the text between its marks."""
-    marked = re.compile(r"(<!-- begin summary -->\n).*?(<!-- end summary -->)", re.DOTALL)
-    page, count = marked.subn(lambda m: m[1] + text + "\n" + m[2], page)
-    if count != 1:
-        raise SystemExit(f"docs/benchmarks.md: {count} blocks 'summary'")
-    return page
-
-
 def main() -> None:
     docs = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs"
-    page = docs / "benchmarks.md"
-    page.write_text(rewritten(page.read_text(), table(rows(docs))))
+    put(docs / "benchmarks.md", {"summary": table(rows(docs))})
 
 
 if __name__ == "__main__":
