@@ -252,7 +252,7 @@ class Bench:
         message = PolygonStamped()
         message.header.stamp = self.node.get_clock().now().to_msg()
         message.header.frame_id = frame
-        corners = np.reshape(points, (-1, 2)).tolist()
+        corners = np.reshape(points, (-1, 2)).astype(float).tolist()
         message.polygon.points = [Point32(x=x, y=y) for x, y in corners]
         return message
 
