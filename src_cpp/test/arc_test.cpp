@@ -75,6 +75,7 @@ TEST(Arc, poses_and_velocities_are_within_their_bounds) {
     ASSERT_LE(std::hypot(now.velocity.x - speed * std::cos(truth.yaw),
                          now.velocity.y - speed * std::sin(truth.yaw)),
               now.error);
+    ASSERT_LE(now.error, 1e-13 * (1 + std::fabs(curvature * length)) * std::fabs(speed));
   }
 }
 
