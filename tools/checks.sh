@@ -5,14 +5,21 @@
 # The kernel proven, verified, fuzzed and run on other processors; lint.
 
 command_prove() {
-    local script
-    packages 'command -v gappa' gappa 'command -v sollya' sollya
+    local script change
+    packages 'command -v gappa' gappa 'command -v sollya' sollya 'command -v frama-c' frama-c-base 'command -v why3' why3 \
+        'command -v z3' z3 'command -v cvc4' cvc4
     step "prove: constants are those of the code" "change the script with the code, then prove it again" \
         "$PYTHON" test/proofs.py
     while IFS= read -r script; do
         step "prove: $(basename "$script")" "the bound does not hold, or the script does not prove it: see its comment" \
             proven "$script"
     done < <(find src_cpp/include -name '*.gappa' -o -name '*.sollya' | LC_ALL=C sort)
+    must "prove: provers of Frama-C" "Why3 does not find z3 and cvc4" env WHY3CONFIG="$DEV/why3.conf" why3 config detect
+    step "prove: free_certificate.c" "a contract does not hold, or more steps of its proof are needed" checker_proven
+    step "prove: no contract of it excludes all calls" "a premise is never true, or code is never reached" checker_used
+    for change in "${WEAKER[@]}"; do
+        step "prove: not with ${change#* }" "the contracts do not require this line" checker_weakened "$change"
+    done
     verdict
 }
 
@@ -32,6 +39,49 @@ proven() {
         echo "the premises contradict each other"
         return 1
     fi
+}
+
+# Changes of src_cpp/checker/free_certificate.c that let it accept too much: the function whose proof must then fail, and
+# a command of sed.
+WEAKER=(
+    'along s/ STEP + 1;$/ STEP;/'
+    'reach_of s/ + size .* + 1;/;/'
+    'reach s/(int64_t i = 0; i < part->count;/(int64_t i = 1; i < part->count;/'
+    'reach s/ + part->radius \* STEP;/;/'
+    'proves_apart s/q->unit + 1 > -other/q->unit > -other/'
+    'proves_clear s/; j < count;/; j + 1 < count;/'
+)
+
+# frama_c FOLDER OPTION...: prove the checker in this folder. 0: proven, 1: not proven, 2: another error.
+frama_c() {
+    local output folder=$1
+    shift
+    output=$(cd "$folder" && WHY3CONFIG=$DEV/why3.conf timeout 1800 frama-c -machdep x86_64 -wp -wp-rte \
+        -wp-prover z3,cvc4 -wp-timeout 10 -wp-par "$(nproc)" "$@" free_certificate.c 2>&1)
+    echo "$output"
+    [[ $output =~ Proved\ goals:\ +([0-9]+)\ /\ ([0-9]+) ]] || return 2
+    ((BASH_REMATCH[1] == BASH_REMATCH[2]))
+}
+
+checker_proven() { frama_c src_cpp/checker; }
+
+# Frama-C tries to prove that a premise is false or that code is never reached. It must fail.
+checker_used() {
+    local output
+    output=$(frama_c src_cpp/checker -wp-smoke-tests -wp-prop=@none)
+    echo "$output"
+    grep -q '^\[wp\] Proved' <<<"$output" && ! grep -q 'Doomed\|Failed' <<<"$output"
+}
+
+# checker_weakened CHANGE: whether the checker is not proven with a change of WEAKER.
+checker_weakened() {
+    local folder=$DEV/prove status=0
+    mkdir -p "$folder"
+    cp src_cpp/checker/free_certificate.[ch] "$folder/"
+    sed -i "${1#* }" "$folder/free_certificate.c"
+    ! cmp -s src_cpp/checker/free_certificate.c "$folder/free_certificate.c" || { echo "no line has changed"; return 1; }
+    frama_c "$folder" -wp-fct "${1%% *}" || status=$?
+    ((status == 1))
 }
 
 command_verify() {

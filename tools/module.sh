@@ -10,13 +10,13 @@
 # module_key PYTHON: print the key of the module that this Python's builds make now.
 module_key() {
     {
-        hash_of src_cpp/{CMakeLists.txt,include,kernel,bindings}
+        hash_of src_cpp/{CMakeLists.txt,include,kernel,bindings,checker}
         "$1" -VV
         "$1" -c 'import sys, sysconfig; print(sys.base_prefix, sysconfig.get_config_var("EXT_SUFFIX"))'
         pybind11_hash "$1"
         "${CXX:-c++}" --version
         cmake --version
-        env | LC_ALL=C sort | sed -nE '/^(CXX|CPPFLAGS|CXXFLAGS|LDFLAGS|CPATH|CPLUS_INCLUDE_PATH|CMAKE_(CXX|BUILD_TYPE).*)=/p'
+        env | LC_ALL=C sort | sed -nE '/^(CC|CXX|CPPFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CPATH|CPLUS_INCLUDE_PATH|CMAKE_(CXX|BUILD_TYPE).*)=/p'
     } | sha256sum | cut -c1-16
 }
 

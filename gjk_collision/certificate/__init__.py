@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _core
 from ..geometry import Shape, closest
 from ..record import Record
 from .checker import Part, Placement, distance_along, rounded_down
@@ -44,7 +45,8 @@ class FreeCertificate(Record):
     required : ndarray, shape (n,)
         The distance [m] that each obstacle requires: the margin and that of the obstacle.
     pairs : ndarray of int64, shape (m, 3)
-        Part of the shape, index of the obstacle, and part of the obstacle, of each row.
+        Part of the shape, index of the obstacle, and part of the obstacle, of each row, in
+        ascending order.
     ids : ndarray of int64, shape (m,)
         Id of the obstacle of each row.
     directions : ndarray, shape (m, 2)
@@ -63,13 +65,35 @@ class FreeCertificate(Record):
     directions: NDArray[np.float64]
     bounds: NDArray[np.float64]
 
-    def verify(self) -> bool:
+    def verify(self, *, fast: bool = False) -> bool:
         """Return whether the certificate proves that the pose is free.
 
         It does if each pair of parts has a row whose bound is greater than the required distance,
         and if the gap along the direction of each row is at least its bound. This is computed in
         rational arithmetic by `gjk_collision.certificate.checker`, without the kernel.
+
+        Parameters
+        ----------
+        fast : bool
+            Only verify that the gaps are greater than the required distances, and ignore `bounds`.
+            This is computed by ``src_cpp/checker/free_certificate.c`` in integers, without the
+            kernel. It is proven with Frama-C that this function is right, see ``docs/safety.md``.
+            It takes less than 1 us per row. It returns False for some gaps that exceed the
+            required distance by less than 2e-12 times the largest number among the coordinates of
+            both parts, relative to the pose of the shape, and the required distance.
         """
+        if fast:
+            if self.ids.shape != self.bounds.shape or self.ids.shape != self.pairs.shape[:1]:
+                return False
+            return _core.proves_free(
+                self.shape._core,
+                self.pose,
+                [each._core for each in self.obstacles],
+                self.obstacle_poses,
+                self.required,
+                self.pairs,
+                self.directions,
+            )
         own = _parts(self.shape)
         others = [_parts(obstacle) for obstacle in self.obstacles]
         rows = list(map(tuple, self.pairs.tolist()))

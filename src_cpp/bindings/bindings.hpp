@@ -334,6 +334,7 @@ void bind_curves(py::module_& module);
 void bind_state(py::module_& module);
 void bind_rules(py::module_& module);
 void bind_convert(py::module_& module);
+void bind_free_certificate(py::module_& module);
 
 }  // namespace gjk::bindings
 

@@ -32,5 +32,6 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_state(module);
   gjk::bindings::bind_rules(module);
   gjk::bindings::bind_convert(module);
+  gjk::bindings::bind_free_certificate(module);
   gjk::bindings::bind_mirror(module);
 }
