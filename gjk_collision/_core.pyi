@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -400,6 +400,8 @@ def path(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: 
 def polygon(xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
     ...
 def poses_of(scene: Scene, time: typing.SupportsFloat | typing.SupportsIndex | None) -> numpy.typing.NDArray[numpy.float64]:
+    ...
+def proves_free(shape: Shape, pose: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], obstacles: collections.abc.Sequence[Shape], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], required: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], directions: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> bool:
     ...
 def reason(status: typing.SupportsInt | typing.SupportsIndex) -> str:
     ...

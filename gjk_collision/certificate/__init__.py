@@ -78,9 +78,10 @@ class FreeCertificate(Record):
             Only verify that the gaps are greater than the required distances, and ignore `bounds`.
             This is computed by ``src_cpp/checker/free_certificate.c`` in integers, without the
             kernel. It is proven with Frama-C that this function is right, see ``docs/safety.md``.
-            It takes less than 1 us per row. It returns False for some gaps that exceed the
-            required distance by less than 2e-12 times the largest number among the coordinates of
-            both parts, relative to the pose of the shape, and the required distance.
+            It takes less than 1 us per row. It may return False if a gap exceeds the required
+            distance by less than 3e-12 times the largest of these numbers of both parts:
+            coordinates, where those of the obstacle are relative to the pose of the shape, radii,
+            and the required distance.
         """
         if fast:
             if self.ids.shape != self.bounds.shape or self.ids.shape != self.pairs.shape[:1]:
@@ -97,7 +98,7 @@ class FreeCertificate(Record):
         own = _parts(self.shape)
         others = [_parts(obstacle) for obstacle in self.obstacles]
         rows = list(map(tuple, self.pairs.tolist()))
-        if sorted(rows) != list(_pairs(len(own), others)):
+        if rows != list(_pairs(len(own), others)):
             return False
         values = self.pose, self.obstacle_poses, self.required, self.directions, self.bounds
         count, size = len(others), len(rows)

@@ -23,7 +23,8 @@ constexpr double kRounding = 2.0;
 // A value in fixed point. If it is not a number or too large: a value that the checker refuses.
 std::int64_t fixed(double value) {
   constexpr double kMost = GJK_ONE;
-  return std::fabs(value) <= kMost ? std::llrint(value) : std::numeric_limits<std::int64_t>::max();
+  return std::fabs(value) <= kMost ? static_cast<std::int64_t>(value + std::copysign(0.5, value))
+                                   : std::numeric_limits<std::int64_t>::max();
 }
 
 // Cosine and sine are those of the C library, with an error of less than 2^-8 units.
@@ -34,8 +35,9 @@ GjkVector turn(double yaw) {
 
 // At most GJK_ONE long, with the rounding of both components.
 GjkVector direction(double u, double v) {
-  const double scale = (GJK_ONE - 2) / std::hypot(u, v);
-  return {fixed(u * scale), fixed(v * scale)};
+  constexpr double kLength = GJK_ONE - 2;
+  const double length = std::hypot(u, v);
+  return {fixed(u / length * kLength), fixed(v / length * kLength)};
 }
 
 // The number of binary places in which a number has at most kPlaces bits before the point.
@@ -73,7 +75,10 @@ class Parts {
           {fixed((part.x[i] + shift.x) * scale), fixed((part.y[i] + shift.y) * scale)});
     }
     const int coarser = places_ - places;
-    parts_.push_back({begin, part.size, turn, {fixed(at.x * scale), fixed(at.y * scale)},
+    parts_.push_back({begin,
+                      part.size,
+                      turn,
+                      {fixed(at.x * scale), fixed(at.y * scale)},
                       fixed(std::ceil(radius * scale) + kRounding),
                       coarser <= kMostPlaces ? std::int64_t{1} << coarser : 0});
   }

@@ -32,7 +32,10 @@ SHAPES = [
 def has_proof(certificate: FreeCertificate) -> bool:
     """Return whether the directions prove it, in rational arithmetic, whatever the bounds are."""
     own, *others = [
-        [checker.Part(part.tolist(), radius) for part, radius in zip(s.parts, s.radii, strict=True)]
+        [
+            checker.Part(*each)
+            for each in zip(map(np.ndarray.tolist, s.parts), s.radii, strict=True)
+        ]
         for s in (certificate.shape, *certificate.obstacles)
     ]
     at, *places = [
@@ -153,6 +156,76 @@ def test_a_spoilt_certificate_is_refused_unless_it_is_still_true(spoil: str) -> 
     assert refused > CASES / 40
     # The fast check ignores the bounds. Another pose may be free, too.
     assert bool(fast) == (spoil in {"direction", "bound", "pose"})
+
+
+def any_certificate(rng: np.random.Generator) -> FreeCertificate:
+    """Return shapes of any size and place, with directions that may prove something or nothing."""
+    size, n = 10.0 ** rng.uniform(-4.0, 6.0), rng.integers(1, 4)
+    shapes = [
+        Shape.hull(
+            rng.normal(0.0, size * 10.0 ** rng.uniform(-3.0, 0.5), (rng.integers(1, 6), 2)),
+            radius=rng.choice([0.0, size, size * 10.0 ** rng.uniform(-6.0, 1.0)]),
+        )
+        for _ in range(n + 1)
+    ]
+    far = rng.choice([0.0, size, 1e3 * size, 1e6 * size]) * rng.normal(size=2)
+    yaws = rng.choice([0.0, 1.0, -3.0, 1e5, 1e16], n + 1)
+    towards = rng.normal(size=(n, 2))
+    places = far + towards * size * 10.0 ** rng.uniform(-1.0, 3.0, (n, 1))
+    if rng.integers(4) == 0:  # in the coordinates of the scene
+        shapes[1:] = [shapes[k + 1].transformed((*places[k], 0.0)) for k in range(n)]
+        places, yaws[1:] = np.zeros((n, 2)), 0.0
+    values = {
+        "pose": np.array([*far, yaws[0]]),
+        "obstacle_poses": np.c_[places, yaws[1:]],
+        "required": rng.choice([0.0, size, size * 1e-6], n),
+        "directions": towards * 10.0 ** rng.choice([0.0, 1.0]),
+    }
+    if rng.integers(4) == 0:  # an extreme number in one of them
+        array = values[rng.choice(list(values))].reshape(-1)
+        extreme = [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1e15, 1e18, -1e300, 1.8e308]
+        array[rng.integers(array.size)] = rng.choice(extreme)
+    pairs = np.c_[np.zeros(n, np.int64), np.arange(n), np.zeros(n, np.int64)]
+    if rng.integers(10) == 0:
+        pairs = rng.permutation(pairs)
+    if rng.integers(10) == 0:
+        pairs[rng.integers(n), rng.integers(3)] += rng.integers(-1, 2)
+    return FreeCertificate(
+        shape=shapes[0], obstacles=tuple(shapes[1:]), pairs=pairs, ids=pairs[:, 1],
+        bounds=np.zeros(n), **values,
+    )  # fmt: skip
+
+
+def largest(certificate: FreeCertificate) -> float:
+    """Return the largest number that the fast check converts [m]."""
+    at = certificate.pose[:2]
+    numbers = [*certificate.shape.parts, certificate.shape.radii, certificate.required]
+    for each, pose in zip(certificate.obstacles, certificate.obstacle_poses, strict=True):
+        shift = at if pose.any() else 0.0 * at
+        numbers += [pose[:2] - shift, each.radii]
+        numbers += [part - (at - shift) for part in each.parts]
+    return max(float(np.abs(each).max()) for each in numbers)
+
+
+@pytest.mark.requirement("V-24")
+def test_the_fast_check_accepts_nothing_that_is_not_proven() -> None:
+    rng = np.random.default_rng(5)
+    accepted = refused = 0
+    for _ in range(3 * CASES):
+        certificate = any_certificate(rng)
+        try:
+            is_proven = has_proof(certificate)
+        except (IndexError, OverflowError, ValueError):  # no such part, or no finite number
+            is_proven = False
+        if certificate.verify(fast=True):
+            accepted += 1
+            assert is_proven, (certificate.pose, certificate.directions)
+            continue
+        refused += 1
+        if is_proven and (most := largest(certificate)) < 1e12:
+            wider = replace(certificate, required=certificate.required + 3e-12 * most)
+            assert not has_proof(wider), certificate
+    assert min(accepted, refused) > CASES / 3
 
 
 def test_the_bound_is_below_the_true_distance() -> None:
