@@ -29,8 +29,8 @@ SHAPES = [
 ]
 
 
-def has_proof(certificate: FreeCertificate) -> bool:
-    """Return whether the directions prove it, in rational arithmetic, whatever the bounds are."""
+def bounds_of(certificate: FreeCertificate) -> np.ndarray:
+    """Return the bounds that the directions prove, in rational arithmetic; -inf: none."""
     own, *others = [
         [
             checker.Part(*each)
@@ -42,17 +42,19 @@ def has_proof(certificate: FreeCertificate) -> bool:
         checker.Placement(pose.tolist())
         for pose in (certificate.pose, *certificate.obstacle_poses)
     ]
-    bounds = np.empty(len(certificate.pairs))
+    bounds = np.full(len(certificate.pairs), -np.inf)
     for row, ((i, k, j), way) in enumerate(
         zip(certificate.pairs, certificate.directions, strict=True)
     ):
-        if not np.isfinite(way).all():
-            return False
-        gap = checker.distance_along(way.tolist(), own[i], at, others[k][j], places[k])
-        if gap is None:
-            return False
-        bounds[row] = checker.rounded_down(gap)
-    return replace(certificate, bounds=bounds).verify()
+        if np.isfinite(way).all() and way.any():
+            gap = checker.distance_along(way.tolist(), own[i], at, others[k][j], places[k])
+            bounds[row] = checker.rounded_down(gap)
+    return bounds
+
+
+def has_proof(certificate: FreeCertificate) -> bool:
+    """Return whether the directions prove it, whatever its bounds are."""
+    return replace(certificate, bounds=bounds_of(certificate)).verify()
 
 
 def solid(shape: Shape, pose: np.ndarray, fine: int = 256) -> shapely.Geometry:
@@ -220,6 +222,9 @@ def test_the_fast_check_accepts_nothing_that_is_not_proven() -> None:
         if certificate.verify(fast=True):
             accepted += 1
             assert is_proven, (certificate.pose, certificate.directions)
+            # What is required is greater than each gap, by less than one rounding.
+            beyond = np.nextafter(bounds_of(certificate), np.inf)
+            assert not replace(certificate, required=beyond).verify(fast=True), certificate
             continue
         refused += 1
         if is_proven and (most := largest(certificate)) < 1e12:
