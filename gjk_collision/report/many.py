@@ -193,10 +193,11 @@ def _in_processes(cases: Sequence[Case], out: Path, options: Options, jobs: int)
 
 def _on_cluster(cases: Sequence[Case], out: Path, options: Options, scheduler: str) -> Results:
     """Run the cases on the workers of a scheduler, which find all files at the same paths."""
-    from distributed import Client
+    import distributed
 
+    cluster: Any = distributed  # its type hints are incomplete
     try:
-        client = Client(scheduler, timeout=CLUSTER_WAIT, set_as_default=False)
+        client = cluster.Client(scheduler, timeout=CLUSTER_WAIT, set_as_default=False)
         client.wait_for_workers(1, timeout=CLUSTER_WAIT)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler with a worker at {scheduler}: {error}") from error
