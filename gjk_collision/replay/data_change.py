@@ -26,6 +26,9 @@ SEARCHED = 500
 # Number of elements of a message that are named.
 LISTED = 3
 
+# Points whose changes differ by at most this are moved together [m].
+SAME = 1e-6
+
 
 def first_change(
     old: Bag, new: Bag, topic: str, begin: int, topics: Topics, config: Config
@@ -98,8 +101,10 @@ def _change(name: str, old: _Thing, new: _Thing) -> str:
     if len(old[0]) != len(new[0]):
         texts.append(f"{len(old[0])} -> {len(new[0])} points")
     elif (old[0] != new[0]).any():
-        far = np.hypot(*(new[0] - old[0]).T).max()
-        texts.append(f"moved by {'up to ' * (len(old[0]) > 1)}{far:.3g} m")
+        by = new[0] - old[0]
+        is_shift = bool((np.ptp(by, axis=0) <= SAME).all())
+        far = np.hypot(*by.T).max()
+        texts.append(f"moved by {far:.3g} m" if is_shift else f"points moved by up to {far:.3g} m")
     if old[1] != new[1]:
         texts.append(f"radius {old[1]:g} -> {new[1]:g} m")
     return f"{name} {' and '.join(texts)}" if texts else ""

@@ -39,7 +39,7 @@ class _Run:
     at: float  # time of the stamp that is described [s]
     old: Row | None  # the golden answer at this time
     new: Row | None
-    worst: float  # how bad this stamp is: the penetration or the change [m]
+    worst: float  # m, the larger the worse: minus the distance, or its change
     begin: float = field(init=False)  # times of the first and of the last stamp [s]
     end: float = field(init=False)
     count: int = 1
@@ -84,10 +84,12 @@ class _Run:
         before = "" if self.old is None else _nearest(self.old)
         after = _nearest(new)
         parts = [f"{before} -> {after}" if before and before != after else after]
-        if self.old is not None and isfinite(self.worst) and self.worst >= LEAST:
-            parts.append(f"largest change {self.worst:.3g} m")
-        if self.at > self.begin:
-            parts.append(f"worst at {self.at:.3f} s")
+        where = f" at {self.at:.3f} s" if self.at > self.begin else ""
+        if self.old is not None and self.old.verdict is new.verdict:
+            if isfinite(self.worst) and self.worst >= LEAST:
+                parts.append(f"largest change {self.worst:.3g} m{where}")
+        elif where and after:
+            parts.append(f"smallest distance{where}")
         return ", ".join(filter(None, parts))
 
 
@@ -172,8 +174,9 @@ class Events:
         if label:
             both = [each for each in (old, new) if each is not None]
             key = (label, *((each.verdict, each.status) for each in both))
-            delta = abs(both[0].distance - both[-1].distance)
-            self._extend((place, kind), _Run(key, label, severity, t, old, new, delta))
+            is_moved = both[0].verdict is both[-1].verdict
+            worst = abs(both[0].distance - both[-1].distance) if is_moved else -row.distance
+            self._extend((place, kind), _Run(key, label, severity, t, old, new, worst))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the number of events, and those that are kept, in the order of time."""
@@ -194,7 +197,7 @@ class Events:
             self._open[lane] = one
             return
         run.end, run.count = one.at, run.count + 1
-        if one.worst > run.worst:
+        if one.worst > run.worst + LEAST:
             run.at, run.old, run.new, run.worst = one.at, one.old, one.new, one.worst
             run.more = one.more or run.more
 
@@ -216,4 +219,4 @@ def _answer(row: Row) -> str:
 def _nearest(row: Row) -> str:
     if row.nearest_id == -1 or not isfinite(row.distance):
         return ""
-    return f"{row.nearest_id} of {row.nearest_source} at {row.distance:.3f} m"
+    return f"obstacle {row.nearest_id} of {row.nearest_source} at {row.distance:.3f} m"

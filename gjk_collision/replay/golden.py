@@ -21,8 +21,8 @@ KEPT_TIMES = 10_000
 
 
 _HOW = (
-    "make it by a replay of the same case with the version, or the parameters, to compare with: "
-    "python -m gjk_collision replay BAG --out FOLDER, then --golden FOLDER"
+    "Replay the same case with the version, or the parameters, to compare with: "
+    "python -m gjk_collision replay BAG --out FOLDER, then use --golden FOLDER"
 )
 
 
@@ -95,7 +95,13 @@ class Golden:
         events: Events | None = None,
     ) -> None:
         if not path.is_file():
-            raise GoldenError(f"{path}: cannot be read, because it does not exist: {_HOW}")
+            others = sorted(
+                each.parent.name for each in path.parent.parent.glob("*/results.jsonl")
+            )
+            text = f"{path}: cannot be read: it does not exist"
+            if others:
+                text += f"; {path.parent.parent} has results of: {', '.join(others)}"
+            raise GoldenError(f"{text}. {_HOW}")
         self._rows = (row for row in read_rows(path) if is_judged(row.time))
         self._tolerance, self._events = tolerance, events or Events()
         self._next: Row | None = next(self._rows, None)

@@ -19,6 +19,7 @@ from .live_parameters import PARAMETER_EVENT
 __all__ = ["Topics", "checked_mapping", "choose"]
 
 NONE = "none"
+FOOTPRINT = "/footprint"
 _PARTS = ("footprint", "twist", "obstacles", "tf", "tf_static", "clock", "server")
 
 
@@ -66,8 +67,11 @@ class Topics:
         return (named | {self.parameters, *self.obstacles, *self.services}) - {""}
 
     def unused(self, bag: Bag) -> str:
-        """Return the topics with obstacles that no source uses, and their types, as text."""
-        left = sorted(bag.topics.keys() - self.names)
+        """Return the topics with obstacles that no source uses, and their types, as text.
+
+        The topic of the footprint is none, also if the footprint is a parameter.
+        """
+        left = sorted(bag.topics.keys() - self.names - {self.footprint or FOOTPRINT})
         return ", ".join(
             f"{name} ({kind})"
             for name in left
@@ -77,7 +81,7 @@ class Topics:
     def resolved(self, config: Config) -> dict[str, str]:
         """Return the topic of each source, of "footprint" and of "twist_topic", for messages."""
         found = {each.name: _absolute(each.topic) for each in config.sources}
-        found["footprint"] = self.footprint or "/footprint"
+        found["footprint"] = self.footprint or FOOTPRINT
         found["twist_topic"] = self.twist or _absolute(config.twist_topic)
         return found | {name: topic for topic, names in self.obstacles.items() for name in names}
 

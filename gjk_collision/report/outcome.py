@@ -54,7 +54,7 @@ class Result:
         """The number of stamps, of each verdict, and the closest approach as text, for people."""
         text = counts_text([self])
         if closest := self.summary.get("closest"):
-            text += "; closest {distance:.3f} m at {time:.3f} s, {id} of {source}".format(
+            text += "; closest {distance:.3f} m at {time:.3f} s, obstacle {id} of {source}".format(
                 **closest
             )
         return text

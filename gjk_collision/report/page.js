@@ -21,7 +21,7 @@ function drawFacts() {
   if (frame.m) add("message", frame.m);
   add("distance", number(frame.d, 4, "m"));
   add("lower bound", number(frame.lb, 4, "m"));
-  add("nearest", frame.id === -1 ? "-" : frame.id + " of " + frame.src);
+  add("nearest", frame.id === -1 ? "-" : "obstacle " + frame.id + " of " + frame.src);
   if (frame.ego) {
     const [x, y, yaw] = frame.ego, place = [x + film.origin[0], y + film.origin[1]].map((value) => value.toFixed(3));
     add("vehicle", "x " + place[0] + " m, y " + place[1] + " m, yaw " + yaw.toFixed(4) + " rad" + (data.frame ? " in " + data.frame : ""));

@@ -213,7 +213,7 @@ function extent(frame) {
     box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
       : [x - r, y - r, x + r, y + r];
   };
-  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]) + data.margin);
+  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]) + frame.sm);
   for (const [k, x, y] of frame.o) {
     // Ignore obstacles far from the vehicle, so that it does not become too small.
     if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
@@ -236,8 +236,8 @@ function drawVehicle(g, w, h, frame) {
   for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"));
   g.globalAlpha = 1;
   for (const k of frame.bare) { pen(g, "bare"); g.stroke(outlineOf(placed(film.outlines[k], ...frame.ego))); }
-  if (data.margin > 0) {
-    const grown = vehicleOf(frame, frame.ego).map(({ corners, r }) => [corners, r + data.margin * view.scale]);
+  if (frame.sm > 0) {
+    const grown = vehicleOf(frame, frame.ego).map(({ corners, r }) => [corners, r + frame.sm * view.scale]);
     around(g, w, h, grown, "margin");
   }
   const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
@@ -302,7 +302,7 @@ function drawGolden(g, w, h, frame, obstacles) {
   if (!other.ego || data.golden_margin === null) return;  // null: that vehicle is not known
   const vehicle = vehicleOf(frame, other.ego), isMoved = !frame.ego || other.ego.some((value, i) => value !== frame.ego[i]);
   if (isMoved) for (const { path } of vehicle) g.stroke(path);
-  if (data.golden_margin > 0 && data.golden_margin !== data.margin) {
+  if (data.golden_margin > 0 && data.golden_margin !== frame.sm) {
     around(g, w, h, vehicle.map(({ corners, r }) => [corners, r + data.golden_margin * view.scale]), "golden");
   }
 }
@@ -399,7 +399,7 @@ function drawTable(obstacles, waiting) {
 
 function drawSceneLegend() {
   const names = {
-    margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
+    margin: "safety margin" + (margins.size > 1 ? "" : ", " + number(data.margin, 2, "m")), inflation: "inflation of the source",
     velocity: "velocity: way in 1 s",
     bare: "vehicle without directional margins",
     waiting: "newer message that waits for its transform",
@@ -407,7 +407,7 @@ function drawSceneLegend() {
       (data.golden_margin > 0 && data.golden_margin !== data.margin ? ", safety margin of " + number(data.golden_margin, 2, "m") : ""),
   };
   const used = {
-    margin: data.margin > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
+    margin: Math.max(...margins) > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
     inflation: film.sources.some((each) => each.inflation > 0),
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
     waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),

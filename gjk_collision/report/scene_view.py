@@ -51,12 +51,15 @@ class Scenery:
         The vehicle with the directional margins.
     outline : (n, 2) float64 or None
         The vehicle without these margins; None: there are none, or it is not known.
+    margin : float
+        The safety margin, which recorded changes of parameters change [m].
     """
 
     sent: tuple[_Sent, ...]
     waiting: tuple[_Sent, ...]
     footprint: Shape | None
     outline: Floats | None
+    margin: float
 
 
 def scenery(drive: Drive, reports: Iterable[Report]) -> Scenery:
@@ -77,6 +80,7 @@ def scenery(drive: Drive, reports: Iterable[Report]) -> Scenery:
         tuple(_waiting(drive, reports)),
         snapshot.footprint,
         snapshot.outline if any(sides) and not is_round else None,
+        config.safety_margin,
     )
 
 
@@ -113,7 +117,7 @@ class SceneView:
             ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
             margin; the last three may be missing. ``wait``: the same for the messages that wait
             for their transform. ``a``, ``wa``: for each source with obstacles in ``o`` or in
-            ``wait`` that is not static, the age of its list [s].
+            ``wait`` that is not static, the age of its list [s]. ``sm``: the safety margin [m].
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
@@ -126,6 +130,7 @@ class SceneView:
             "wait": [item for each in data.waiting for item in self._placed(each)],
             "a": self._ages(data.sent),
             "wa": self._ages(data.waiting),
+            "sm": data.margin,
         }
 
     def answer(self, row: Row) -> dict[str, Any]:

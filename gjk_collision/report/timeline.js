@@ -76,7 +76,7 @@ const LINEAR = 0.02;
 const [deepest, farthest] = [distance, golden ? golden.distance : []].reduce(([low, high], values) => {
   for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
   return [low, high];
-}, [0, Math.max(0.1, 1.2 * data.margin)]);
+}, [0, Math.max(0.1, 1.2 * Math.max(...margins))]);
 
 function distanceLane(g, w, y, height) {
   const low = Math.asinh(deepest / LINEAR) - 0.25, high = Math.asinh(farthest / LINEAR) + 0.25;
@@ -95,9 +95,16 @@ function distanceLane(g, w, y, height) {
     g.beginPath(); g.moveTo(LEFT, Math.round(at) + 0.5); g.lineTo(w - RIGHT, Math.round(at) + 0.5); g.stroke();
   }
   box(g, w, y, height);
-  if (data.margin > 0) {
+  if (Math.max(...margins) > 0) {
     g.strokeStyle = colour("MARGIN"); g.lineWidth = 1.5; g.setLineDash([6, 4]);
-    g.beginPath(); g.moveTo(LEFT, yOf(data.margin)); g.lineTo(w - RIGHT, yOf(data.margin)); g.stroke(); g.setLineDash([]);
+    g.save(); g.beginPath(); g.rect(LEFT, y, w - LEFT - RIGHT, height); g.clip();
+    g.beginPath(); g.moveTo(LEFT, yOf(data.margin));
+    let last = data.margin;
+    for (const { begin: t, sm } of frames) {
+      if (sm === last) continue;
+      g.lineTo(xOf(t, w), yOf(last)); g.lineTo(xOf(t, w), yOf(sm)); last = sm;
+    }
+    g.lineTo(w - RIGHT, yOf(last)); g.stroke(); g.restore(); g.setLineDash([]);
   }
   if (golden) curve(g, w, golden.distance, yOf, "purple");
   curve(g, w, distance, yOf, "ink");
@@ -191,7 +198,7 @@ for (const code of changeCodes) {
   lay(10, (g, w, y, height) => changeLane(g, w, y, height, code), { caption: golden.labels[code - 1] + ": " + changeCounts.get(code) });
 }
 lay(150, distanceLane, { caption: "distance [m]" + (deepest < 0 ? ", below 0 penetration" : "") +
-  (data.margin > 0 ? ", safety margin " + data.margin + " m (dashed)" : "") });
+  (Math.max(...margins) > 0 ? ", safety margin " + [...margins].join(" -> ") + " m (dashed)" : "") });
 for (const source of sources) {
   if (source.isFlat) continue;
   const limit = source.limit ? ", limit " + source.limit + " s (dashed)" : "";

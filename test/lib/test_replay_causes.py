@@ -71,7 +71,7 @@ def replayed(
     return code, output.out + output.err, unescape(page.read_text()) if page.exists() else ""
 
 
-MOVED = "obstacle 1 moved by up to 0.05 m"
+MOVED = "obstacle 1 moved by 0.05 m"
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,12 @@ MOVED = "obstacle 1 moved by up to 0.05 m"
     [
         ({"safety_margin": 0.9}, {}, "parameters: safety_margin 0.3 -> 0.9", "FREE -> MARGIN"),
         ({"footprint": [x for point in WIDE for x in point]}, {}, "parameters: footprint [] -> [",
-         "FREE -> MARGIN: 2 of obstacles at"),
+         "FREE -> MARGIN: obstacle 2 of obstacles at"),
         ({}, {"outline": WIDE}, "recording: /footprint differs from 0.0 s on: the message of "
-         "0.000 s: footprint moved by up to 0.5 m", "FREE -> MARGIN"),
+         "0.000 s: footprint points moved by up to 0.5 m", "FREE -> MARGIN"),
         ({}, {"shift": 0.05}, f"/obstacles differs from 3.0 s on: the message of 3.000 s: {MOVED}",
-         "FREE, another distance: 1 of obstacles at 0.800 m -> 1 of obstacles at 0.750 m"),
+         "FREE, another distance: obstacle 1 of obstacles at 0.800 m -> obstacle 1 of obstacles "
+         "at 0.750 m"),
         ({"obstacles": {"timeout": 0.15}}, {}, "parameters: obstacles.timeout 0.5 -> 0.15",
          "FREE -> UNKNOWN (STALE_OBSTACLES): obstacles: "),
         ({}, {"dropped": 2.5}, "/obstacles differs from 2.5 s on (76 -> 75 messages): the message "
@@ -94,7 +95,8 @@ MOVED = "obstacle 1 moved by up to 0.05 m"
          "parameters: obstacles.inflation 0.0 -> 0.6", "FREE -> COLLISION"),
         ({}, {"more": True}, "recording other, not drive: /obstacles differs from 0.0 s on: the "
          "message of 0.000 s: 2 -> 3 elements, with obstacle 3", "FREE -> MARGIN"),
-        ({}, {"radius": 0.31}, "obstacle 2 radius 0.25 -> 0.31 m", "FREE -> MARGIN: 2 of "),
+        ({}, {"radius": 0.31}, "obstacle 2 radius 0.25 -> 0.31 m",
+         "FREE -> MARGIN: obstacle 2 of "),
     ],
     ids=["margin", "footprint by parameter", "footprint in the bag", "obstacle moved", "timeout",
          "one message missing", "transform delayed", "inflation", "other bag", "radius"],
@@ -215,7 +217,10 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     note += "safety_margin 0.0 -> 2.5; applied"
     assert f"note: {note}" in lines
     assert note in page
-    assert lines[-3].startswith("10.000 to 11.000 s, 21 stamps: MARGIN: 1 of obstacles at 2")
+    assert '"sm":0.0' in page and '"sm":2.5' in page, "the scene draws the margin of its stamp"
+    assert lines[-3].startswith(
+        "10.000 to 11.000 s, 21 stamps: MARGIN: obstacle 1 of obstacles at 2"
+    )
 
 
 def test_a_live_change_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

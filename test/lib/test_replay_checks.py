@@ -404,11 +404,11 @@ def test_golden_tells_another_nearest_obstacle(
     assert result.outcome is Outcome.PASSED
     found = result.summary["golden"]["changes"]["nearest obstacle"]
     row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
-    old = f"{row['nearest_id']} of {row['nearest_source']}"
+    old = f"obstacle {row['nearest_id']} of {row['nearest_source']}"
     assert found == {"count": 1, "first": 0.45}
     [event] = result.summary["events"]["kept"]
     assert event["what"] == "FREE, another nearest obstacle"
-    assert event["why"].startswith(f"{old} at 17.300 m -> 1 of obstacles at 17.300 m")
+    assert event["why"].startswith(f"{old} at 17.300 m -> obstacle 1 of obstacles at 17.300 m")
 
 
 def test_golden_finds_new_unknowns(against: Callable[..., Result]) -> None:
@@ -476,7 +476,7 @@ def test_comparison_says_why(
         (
             ("shift", 1.3),
             3.0,
-            ["from 1.3 s on: the message of 1.300 s: obstacle 1 moved by up to 1 m"],
+            ["from 1.3 s on: the message of 1.300 s: obstacle 1 moved by 1 m"],
         ),
         (
             ("drop", 1.55),
@@ -880,7 +880,7 @@ def test_missing_golden_or_scenario_says_how_to_make_one(
     golden = ["--golden", str(tmp_path / "none")]
     out = ["--out", str(tmp_path / "out"), "--no-page"]
     assert main(["replay", str(bags / "approach"), *golden, *out]) == 2
-    assert "replay BAG --out FOLDER, then --golden FOLDER" in capsys.readouterr().out
+    assert "replay BAG --out FOLDER, then use --golden FOLDER" in capsys.readouterr().out
     assert main(["replay", str(tmp_path / "none.yaml"), *out]) == 2
     assert "does not exist. A scenario is a text such as {bag: " in capsys.readouterr().err
 

@@ -68,7 +68,7 @@ def test_page_shows_the_asked_stamp(pages: Path) -> None:
     assert 'data-ready="yes"' in dom, "the script did not come to its end"
     assert fact(dom, "verdict") == "MARGIN"
     assert fact(dom, "distance") == "0.8000 m"
-    assert fact(dom, "nearest") == "1 of obstacles"
+    assert fact(dom, "nearest") == "obstacle 1 of obstacles"
     assert "3.200 s, stamp 64" in dom
 
 
