@@ -71,8 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "gjk_collision._core":  # the message names the folder and what to do
             text = str(error)
         elif isinstance(error, ModuleNotFoundError) and not name.startswith("gjk_collision"):
-            text = f"this command needs the Python package '{name}': pip install {REPLAY}"
-            text += " (in a clone: pip install '.[replay]')"
+            packages, extra = (REPLAY, "replay") if name != "distributed" else (name, "cluster")
+            text = f"this command needs the Python package '{name}': pip install {packages}"
+            text += f" (in a clone: pip install '.[{extra}]')"
         else:
             raise
         print(text, file=sys.stderr)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -196,12 +196,14 @@ def _on_cluster(cases: Sequence[Case], out: Path, options: Options, scheduler: s
     import distributed
 
     cluster: Any = distributed  # its type hints are incomplete
-    try:
-        client = cluster.Client(scheduler, timeout=CLUSTER_WAIT, set_as_default=False)
-        client.wait_for_workers(1, timeout=CLUSTER_WAIT)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler with a worker at {scheduler}: {error}") from error
-    with client:
+    with ExitStack() as stack:
+        try:
+            client = cluster.Client(scheduler, timeout=CLUSTER_WAIT, set_as_default=False)
+            stack.enter_context(client)
+            client.wait_for_workers(1, timeout=CLUSTER_WAIT)
+        except (OSError, TimeoutError, ValueError) as error:
+            text = f"no Dask scheduler with a worker at {scheduler}: {error}"
+            raise ClusterError(text) from error
         pool = client.get_executor(pure=False, retries=ATTEMPTS - 1)
         absolute = [replace(case, bag=case.bag.resolve()) for case in cases]
         yield from _in_pool(pool, run, absolute, out.resolve(), options)

@@ -40,18 +40,26 @@ def test_the_source_folder_says_to_install(tmp_path: Path, words: list[str]) -> 
     assert ("Traceback" in done.stderr) == (words[0] == "-c")
 
 
+@pytest.mark.parametrize(
+    ("name", "packages", "extra"),
+    [("rosbags", cli.REPLAY, "replay"), ("distributed", "distributed", "cluster")],
+)
 def test_a_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    packages: str,
+    extra: str,
 ) -> None:
     """`pip install gjk_collision[replay]` would need a package index that has gjk_collision."""
 
     def without_package(_: object) -> int:
-        raise ModuleNotFoundError("No module named 'rosbags'", name="rosbags")
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
 
     monkeypatch.setattr(cli, "_info", without_package)
     assert cli.main(["info"]) == cli.REFUSED
-    text = f"this command needs the Python package 'rosbags': pip install {cli.REPLAY}"
-    text += " (in a clone: pip install '.[replay]')\n"
+    text = f"this command needs the Python package '{name}': pip install {packages}"
+    text += f" (in a clone: pip install '.[{extra}]')\n"
     assert capsys.readouterr().err == text
 
 
