@@ -10,6 +10,7 @@
 
 #include "gjk/gjk.hpp"
 #include "gjk/narrow/axes.hpp"
+#include "gjk/narrow/distance_lanes.hpp"
 #include "gjk/narrow/view.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
@@ -46,6 +47,31 @@ void on_each_view(const Check& check) {
   if (widest == simd::Isa::avx2) return;
   check.template operator()<avx512::View>("avx512");
 #endif
+}
+
+TEST(Simd, sine_and_cosine_are_the_same_in_lanes) {
+  std::mt19937_64 random(20261127);
+  for (const double range : {1e-300, 1e-8, 1.0, 10.0, 1e3, kMaxYaw}) {
+    std::uniform_real_distribution<double> any(-range, range);
+    for (int round = 0; round < 2000; ++round) {
+      double yaws[kDistanceLanes];
+      for (double& yaw : yaws) yaw = any(random);
+      yaws[round % kDistanceLanes] = std::rint(any(random)) * 1.5707963267948966;
+      if (std::fabs(yaws[round % kDistanceLanes]) > kMaxYaw) continue;
+      const auto turned = [&] {
+        LaneTransforms at;
+        simd::on_widest([&](auto set) { DistanceLanesOf<decltype(set)>::Type::turn(yaws, at); });
+        return at;
+      };
+      on_each_set(turned, [&](const LaneTransforms&, const LaneTransforms& at, int set) {
+        for (int k = 0; k < kDistanceLanes; ++k) {
+          const SinCos alone = sin_cos(yaws[k]);
+          ASSERT_EQ(at.sin[k], alone.sin) << set << ' ' << std::hexfloat << yaws[k];
+          ASSERT_EQ(at.cos[k], alone.cos) << set << ' ' << std::hexfloat << yaws[k];
+        }
+      });
+    }
+  }
 }
 
 TEST(Simd, all_sets_agree) {

@@ -9,6 +9,7 @@
 // the verdict is not FREE. A test of the sources checks that no other file names Verdict::free.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -22,7 +23,18 @@
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/lanes.hpp"
 #include "gjk/verdict.hpp"
+
+namespace gjk {
+
+template <std::size_t kLanes>
+class LowerBounds;
+
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/certificate.inc"
+#include "gjk/simd/each_set.hpp"
 
 namespace gjk {
 
@@ -33,6 +45,27 @@ template <class P, class Q>
 double grown_reach(const P& p, const Q& q, double reach) noexcept {
   return (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
 }
+
+// Bounds of several lanes (m). Infinite until some are taken.
+template <std::size_t kLanes>
+class LowerBounds {
+ public:
+  LowerBounds() noexcept { of_.fill(std::numeric_limits<double>::infinity()); }
+  // Those from lane `first` on.
+  template <class Bounds>
+  Bounds from(std::size_t first) const noexcept {
+    return Bounds(&of_[first]);
+  }
+  template <class Bounds>
+  void set(std::size_t first, const Bounds& bounds) noexcept {
+    bounds.store(&of_[first]);
+  }
+
+ private:
+  friend class Certificate;
+
+  std::array<double, kLanes> of_;
+};
 
 class Certificate {
  public:
@@ -168,6 +201,12 @@ class Certificate {
   // Holds throughout a time interval, because moving() with a fixed direction is concave in s.
   static Certificate during(const Certificate& at_begin, const Certificate& at_end) noexcept {
     return weaker(at_begin, at_end);
+  }
+
+  // The bound in a lane, from Bounds in certificate.inc.
+  template <std::size_t kLanes>
+  static Certificate in_lane(const LowerBounds<kLanes>& lower, std::size_t k) noexcept {
+    return at_least(lower.of_[k]);
   }
 
   // A tree search that was not aborted: items not visited are farther away than `limit` (m).

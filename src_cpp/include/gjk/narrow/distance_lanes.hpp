@@ -11,13 +11,16 @@
 // query of one pose answers.
 #pragma once
 
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/view.hpp"
+#include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
+#include "gjk/shape/turn_lanes.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/simd/lanes.hpp"
 
@@ -33,7 +36,8 @@ struct LaneTransforms {
   double y[kDistanceLanes];
 };
 
-// The vertices (m) of a part at the poses, as Transform::apply() places them.
+// The vertices (m) of a part at the poses, as Transform::apply() places them, less the positions of
+// the poses.
 struct LaneOutline {
   static constexpr int kMost = 64;  // vertices
 
@@ -41,42 +45,57 @@ struct LaneOutline {
   double inverse[kMost];  // 1/m^2, of the squared lengths of the edges; 0: too short
   double x[kMost][kDistanceLanes];
   double y[kMost][kDistanceLanes];
+  double reach[kDistanceLanes];  // m, the largest |x| + |y|
 };
 
-// What is known of a pair of outlines at each pose.
-struct LaneDistances {
-  // m^2. Square of the distance of the nearest edge and vertex; if the outlines overlap, minus the
-  // square of the largest gap along a normal of an edge.
-  double squared[kDistanceLanes];
-  double towards_x[kDistanceLanes];  // direction from the ego to the obstacle, of any length
-  double towards_y[kDistanceLanes];
-  // Extents along this direction and against it, relative to the position of the pose.
-  double most_p[kDistanceLanes];
-  double size_p[kDistanceLanes];
-  double most_q[kDistanceLanes];
-  double size_q[kDistanceLanes];
+// A part of the ego at the poses.
+struct LaneEgo {
+  LaneOutline outline;
+  double radius = 0.0;            // m
+  double error[kDistanceLanes];   // m
+  double margin[kDistanceLanes];  // m, undecided()
+  // The box that contains it.
+  double low_x[kDistanceLanes];
+  double low_y[kDistanceLanes];
+  double high_x[kDistanceLanes];
+  double high_y[kDistanceLanes];
 };
 
-// The signed distance (m) of two outlines at one pose, without radii and errors, as proposed.
-struct OutlineDistance {
-  double upper;
-  double tolerance;  // m, far above the rounding errors
-  bool is_contact;   // the sign of the distance may be wrong
-  Span of_p;
-  Span of_q;
-  Vec2 towards;
+// A part of an obstacle, and the distance that is required to it.
+struct LaneObstacle {
+  Box box;
+  double beyond_box = 0.0;
+  double radius = 0.0;
+  double error = 0.0;
+  double margin = 0.0;    // m, undecided()
+  double required = 0.0;  // m, undecided_margin()
+  std::int64_t pair = 0;  // number of this pair of parts
 
-  OutlineDistance(const LaneDistances& lanes, int k) noexcept
-      : of_p{lanes.most_p[k], lanes.size_p[k]},
-        of_q{lanes.most_q[k], lanes.size_q[k]},
-        towards{lanes.towards_x[k], lanes.towards_y[k]} {
-    const double size = of_p.size + of_q.size;
-    const double distance = std::copysign(std::sqrt(std::fabs(lanes.squared[k])), lanes.squared[k]);
-    // The rounding errors are below 24 u size, as in bounds_by_enumeration().
-    upper = distance + 24.0 * kUnitRoundoff * size + 8.0 * kUnitRoundoff * std::fabs(distance);
-    tolerance = 0x1p-45 * size;
-    is_contact = !(std::fabs(distance) > 0x1p-24 * size);
-  }
+  LaneObstacle(const Convex& q, double distance, std::size_t number) noexcept
+      : box(q.box()),
+        beyond_box(q.beyond_box()),
+        radius(q.radius),
+        error(q.error),
+        margin(undecided(q)),
+        required(undecided_margin(distance)),
+        pair(static_cast<std::int64_t>(number)) {}
+};
+
+// The nearest pair at each pose, of those that are certainly FREE and whose distance is known.
+struct LaneNearest {
+  double distance[kDistanceLanes];    // m; -infinity: the pose needs no answer
+  std::int64_t pair[kDistanceLanes];  // of equal distances, the first pair
+  LowerBounds<kDistanceLanes> bounds;
+};
+
+// The poses at which a pair is not certainly FREE, or its distance is not known.
+struct LaneOpen {
+  unsigned poses = 0;               // bit k: pose k
+  unsigned known = 0;               // the distance is known
+  unsigned clear = 0;               // certainly FREE
+  double distance[kDistanceLanes];  // m
+  double contact[kDistanceLanes];   // m. If the distance is below minus this, they overlap
+  LowerBounds<kDistanceLanes> bounds;
 };
 
 // The distances of one instruction set; see distance_lanes.inc.

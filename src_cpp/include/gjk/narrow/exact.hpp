@@ -21,7 +21,12 @@
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/simd/bits.hpp"
+#include "gjk/simd/lanes.hpp"
 #include "gjk/verdict.hpp"
+
+#define GJK_SIMD_SET doubles
+#include "gjk/narrow/gap.inc"
+#undef GJK_SIMD_SET
 
 namespace gjk::exact {
 
@@ -233,27 +238,9 @@ Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   }
 }
 
-// Lower bound (m) on the gap between the polygons p and q along n, a vector of any length, from the
-// extents of p along n and of q along -n. They are computed over all vertices, so it holds for any
-// n and any vertices: in any order, convex or not, distinct or not. Negative if they overlap along
-// n; its magnitude then bounds the depth.
-//
-// Both extents are relative to the same point. If it is near, the differences are small even if the
-// coordinates are large. Proof of the bound: exact.dot_product.gappa,
-// exact.unit_length.gappa, exact.gap_factor.gappa and exact.gap_along.gappa. The
-// underflow of a product loses less than 2^-1074, which 2^-1000 covers.
+// Lower bound (m) on the gap between the polygons p and q along n, see gap.inc.
 inline double gap_of(const Span& of_p, const Span& of_q, Vec2 n) noexcept {
-  constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  const double square = dot(n, n);
-  const double gap = -of_q.most - of_p.most;
-  const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
-  // If the square is this close to 1, the length of n is 1 to within 10 u.
-  const bool is_unit = std::fabs(square - 1.0) <= 16.0 * kUnitRoundoff;
-  const double apart = is_unit ? gap - rounding : (gap - rounding) / std::sqrt(square);
-  const double least = apart - 16.0 * kUnitRoundoff * std::fabs(apart);
-  // Rejects NaN too.
-  return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
-                                                                                        : kNothing;
+  return doubles::gap_of<simd::OneLane>(of_p.most, of_p.size, of_q.most, of_q.size, n.x, n.y);
 }
 // The same, `from` being a point near the contact.
 template <class P, class Q>
@@ -372,14 +359,10 @@ bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) 
   return is_proven;
 }
 
-// Lower bound (m) on the distance of the surfaces of two shapes, rounded down. `apart` (m) is a
-// lower bound on the distance of their polygons; radii and errors are subtracted. Proof:
-// exact.surfaces_apart.gappa.
+// Lower bound (m) on the distance of the surfaces of two shapes, see gap.inc.
 template <class P, class Q>
 double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
-  const double reach = (p.radius + q.radius) + (p.error + q.error);
-  if (reach == 0.0) return apart;
-  return apart - reach - 5.0 * kUnitRoundoff * (reach + std::fabs(apart));
+  return doubles::surfaces_apart<simd::OneLane>(p.radius + q.radius, p.error + q.error, apart);
 }
 
 }  // namespace gjk::exact

@@ -19,6 +19,7 @@
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
+#include "gjk/shape/turn_lanes.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/simd/float_lanes.hpp"
 

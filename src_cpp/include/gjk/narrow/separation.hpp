@@ -158,7 +158,7 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
   if (reach == 0.0 && error == 0.0) return polygons;
   const double rounding = 4.0 * kUnitRoundoff * (reach + std::fabs(polygons.upper));
   return {polygons.lower - reach - 4.0 * error - rounding,
-          polygons.upper - reach + 4.0 * error + rounding};
+          doubles::surfaces_within<simd::OneLane>(reach, error, polygons.upper)};
 }
 
 // Calls separate(), then exact arithmetic if that does not decide. So the outcome is always

@@ -310,9 +310,9 @@ class Batch {
       }
       next += size;
       if (is_stopped(group)) continue;
-      const auto& answers = distances.compare(group, shape, obstacles_, options_.margin, required);
+      distances.compare(group, shape, obstacles_, options_.margin, required);
       for (int k = 0; k < group.size(); ++k) {
-        const DistanceGroup::Answer& answer = answers[static_cast<std::size_t>(k)];
+        const DistanceGroup::Answer answer = distances.at(k);
         const std::size_t n = group.number(k);
         if (!answer.is_known || answer.decision.verdict() == Verdict::unknown) {
           room[open++] = n;
@@ -323,12 +323,13 @@ class Batch {
         result.status = answer.decision.status();
         result.distance = answer.distance;
         result.lower_bound = answer.decision.lower();
-        const bool is_near = answer.pair != kNone;
-        const auto parts = static_cast<std::size_t>(shape.parts());
-        if (is_near) result.nearest = obstacles_.owner(answer.pair / parts);
+        const bool is_near = answer.pair >= 0;
+        const std::size_t near =
+            static_cast<std::size_t>(answer.pair) / static_cast<std::size_t>(shape.parts());
+        if (is_near) result.nearest = obstacles_.owner(near);
         check_free(result.verdict, result.status, result.lower_bound, options_.margin);
         if (!hints_.empty()) {
-          hints_[n].store(is_near ? answer.pair / parts : kNone, std::memory_order_relaxed);
+          hints_[n].store(is_near ? near : kNone, std::memory_order_relaxed);
         }
         finish(n, result);
       }

@@ -35,169 +35,165 @@ class DistanceGroup {
   struct Answer {
     bool is_known = false;  // else the distance at this pose is not known
     Decision decision{0.0};
-    // m. Lower bound of the distance of all pairs whose distance is not known; NaN: there is none.
-    double unsure = std::numeric_limits<double>::quiet_NaN();
-    double distance = std::numeric_limits<double>::infinity();   // m
-    std::size_t pair = std::numeric_limits<std::size_t>::max();  // part times parts of the ego
+    double distance = std::numeric_limits<double>::infinity();  // m
+    std::int64_t pair = -1;  // part times parts of the ego; -1: there is none
   };
 
   // required(k): m, the distance that part k requires, at least the margin.
   template <class RequiredTo>
-  const std::array<Answer, kDistanceLanes>& compare(const PoseGroup& group, const Shape& ego,
-                                                    const Obstacles& obstacles, double margin,
-                                                    const RequiredTo& required) {
-    answers_ = {};
+  void compare(const PoseGroup& group, const Shape& ego, const Obstacles& obstacles, double margin,
+               const RequiredTo& required) {
     place(group, ego, margin, obstacles.origin());
     const Obstacles::View view = Obstacles::at_rest();
     const double range = undecided_margin(obstacles.range(view, margin));
-    const auto limit_of = [&](int k) noexcept { return larger(answer(k).distance, range); };
     const auto limit = [&]() noexcept {
       double most = range;
-      for (int k = 0; k < group.size(); ++k) {
-        if (answer(k).is_known) most = larger(most, limit_of(k));
-      }
+      for (const double distance : nearest_.distance) most = larger(most, distance);
       return most;
     };
-    const Exhausted search = obstacles.nearest(
-        group.bounds(obstacles.origin()), limit(), view, [&](std::uint32_t k) noexcept {
-          meet(group, ego, obstacles.at_rest(k), k, required(k));
-          return limit();
-        });
-    for (int k = 0; k < group.size(); ++k) {
-      answer(k).decision.take(Certificate::exhausted(search, limit_of(k)));
-      // Such pairs that only other poses of the group need have no effect.
-      answer(k).is_known &= !(answer(k).unsure <= answer(k).distance);
+    const Exhausted search = obstacles.nearest(group.bounds(obstacles.origin()), limit(), view,
+                                               [&](std::uint32_t k) noexcept {
+                                                 meet(ego, obstacles.at_rest(k), k, required(k));
+                                                 return limit();
+                                               });
+    for (std::size_t k = 0; k < kDistanceLanes; ++k) {
+      decisions_[k].take(Certificate::in_lane(nearest_.bounds, k));
+      decisions_[k].take(Certificate::exhausted(search, larger(nearest_.distance[k], range)));
     }
-    return answers_;
+  }
+  Answer at(int pose) const noexcept {
+    const auto k = static_cast<std::size_t>(pose);
+    const double distance = nearest_.distance[k];
+    // Such pairs that only other poses of the group need have no effect.
+    const bool is_known = is_wanted(k) && !(unsure_[k] <= distance);
+    return {is_known, decisions_[k], distance, nearest_.pair[k] == kNone ? -1 : nearest_.pair[k]};
   }
 
  private:
-  Answer& answer(int k) noexcept { return answers_[static_cast<std::size_t>(k)]; }
+  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-  // A part of the ego at a pose.
-  struct Placed {
-    double radius = 0.0;  // m
-    double extent = 0.0;  // m, rounded up
-    double error = 0.0;   // m
-    Box box;              // contains the part
-  };
-  struct Part {
-    LaneOutline outline;
-    std::array<Placed, kDistanceLanes> at;
-  };
+  bool is_wanted(std::size_t k) const noexcept { return nearest_.distance[k] > -kInfinity; }
+  void give_up(std::size_t k) noexcept { nearest_.distance[k] = -kInfinity; }
 
   // Places the ego. Poses without a rotation are left to the query of one pose, which is exact.
   void place(const PoseGroup& group, const Shape& ego, double margin, Vec2 origin) {
     parts_.resize(static_cast<std::size_t>(ego.parts()));
+    const auto pose = [&](int lane) noexcept -> const Pose& {
+      return group.pose(std::min(lane, group.size() - 1));
+    };
+    double yaws[kDistanceLanes];
+    for (int lane = 0; lane < kDistanceLanes; ++lane) yaws[lane] = pose(lane).yaw;
+    simd::on_widest(
+        [&](auto set) noexcept { DistanceLanesOf<decltype(set)>::Type::turn(yaws, at_); });
+    nearest_.bounds = {};
     for (int lane = 0; lane < kDistanceLanes; ++lane) {
-      Transform& at = transforms_[static_cast<std::size_t>(lane)];
-      at = Transform::from_pose(group.pose(std::min(lane, group.size() - 1)), origin);
-      bool is_usable = at.is_rotated() && lane < group.size();
-      at_.cos[lane] = at.cos;
-      at_.sin[lane] = at.sin;
+      const auto k = static_cast<std::size_t>(lane);
+      Transform& at = transforms_[k];
+      at = Transform::from_pose(pose(lane), {at_.sin[lane], at_.cos[lane]}, origin, 0.0);
       at_.x[lane] = at.t.x;
       at_.y[lane] = at.t.y;
+      bool is_usable = at.is_rotated() && lane < group.size();
       for (int i = 0; i < ego.parts(); ++i) {
         const Convex local = ego.part(i);
-        Placed& placed = part(i).at[static_cast<std::size_t>(lane)];
-        placed.radius = local.radius;
-        placed.extent = placed_extent(local, at);
-        is_usable &= placed.extent <= kMaxCoordinate;
-        const double error = placed_error(local, at, at.error(local.extent));
-        placed.error = larger(error, kMinExactCoordinate);  // a coordinate may be tiny
-        placed.box = box_at(local, at);
+        LaneEgo& placed = part(i);
+        const double extent = placed_extent(local, at);
+        is_usable &= extent <= kMaxCoordinate;
+        // A coordinate may be tiny.
+        const double error =
+            larger(placed_error(local, at, at.error(local.extent)), kMinExactCoordinate);
+        placed.error[lane] = error;
+        placed.margin[lane] = undecided(Placed{local.radius, extent, error});
+        const Box box = box_at(local, at);
+        placed.low_x[lane] = box.low.x;
+        placed.low_y[lane] = box.low.y;
+        placed.high_x[lane] = box.high.x;
+        placed.high_y[lane] = box.high.y;
       }
-      answer(lane).is_known = is_usable;
-      answer(lane).decision = Decision(margin);
+      nearest_.distance[lane] = is_usable ? kInfinity : -kInfinity;
+      nearest_.pair[lane] = kNone;
+      decisions_[k] = Decision(margin);
+      unsure_[k] = kNaN;
     }
     for (int i = 0; i < ego.parts(); ++i) {
+      part(i).radius = ego.part(i).radius;
       simd::on_widest([&](auto set) noexcept {
         DistanceLanesOf<decltype(set)>::Type::place(ego.part(i), at_, part(i).outline);
       });
     }
   }
 
-  void meet(const PoseGroup& group, const Shape& ego, const FoundPart& found, std::size_t number,
+  void meet(const Shape& ego, const FoundPart& found, std::size_t number,
             double required) noexcept {
     if (!found || !found.part().is_known()) {
-      answers_ = {};
+      for (std::size_t k = 0; k < kDistanceLanes; ++k) give_up(k);
       return;
     }
     const Convex q = found.part().facts();
     const PackedParts::Vertices vertices = found.in->vertices(found.index);
     for (int i = 0; i < ego.parts(); ++i) {
-      std::array<Certificate, kDistanceLanes> boxes;
-      unsigned open = 0;
-      for (int k = 0; k < group.size(); ++k) {
-        if (!answer(k).is_known) continue;
-        const Placed& p = part(i).at[static_cast<std::size_t>(k)];
-        Certificate& apart = boxes[static_cast<std::size_t>(k)];
-        apart = Certificate::boxes(p.box, q.box(), q.beyond_box());
-        if (apart.lower() > answer(k).distance && apart.proves(certain(p, q, required))) {
-          answer(k).decision.take(apart, required);
-        } else {
-          open |= 1U << k;
-        }
-      }
-      if (open == 0) continue;
-      LaneDistances lanes;
+      const std::size_t pair = number * parts_.size() + static_cast<std::size_t>(i);
+      const LaneObstacle obstacle(q, required, pair);
+      LaneOpen open;
       simd::on_widest([&](auto set) noexcept {
         using Lanes = typename DistanceLanesOf<decltype(set)>::Type;
-        Lanes::measure(part(i).outline, vertices, at_, lanes);
+        Lanes::compare(part(i), obstacle, vertices, at_, nearest_, open);
       });
-      const std::size_t pair = number * parts_.size() + static_cast<std::size_t>(i);
-      for (; open != 0; open &= open - 1) {
-        const int k = std::countr_zero(open);
-        const auto lane = static_cast<std::size_t>(k);
-        const auto classified = [&]() noexcept {
-          return classify(room_.place(ego.part(i), transforms_[lane]), found.convex(), required);
-        };
-        take(OutlineDistance(lanes, k), part(i).at[lane], q, required, boxes[lane], pair, answer(k),
-             classified);
+      for (; open.poses != 0; open.poses &= open.poses - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(open.poses));
+        take(open, k, obstacle.pair, required, [&]() noexcept {
+          return classify(room_.place(ego.part(i), transforms_[k]), found.convex(), required);
+        });
       }
     }
-  }
-
-  // m. Above it, a bound proves FREE in any query; see free_above().
-  static double certain(const Placed& p, const Convex& q, double required) noexcept {
-    return undecided_margin(required) + undecided(p) + undecided(q);
   }
 
   // classify(): the verdict of the query of two parts.
   template <class Classify>
-  static void take(const OutlineDistance& found, const Placed& p, const Convex& q, double required,
-                   const Certificate& boxes, std::size_t pair, Answer& answer,
-                   const Classify& classify) noexcept {
-    const Certificate along = Certificate::along(p, q, found.of_p, found.of_q, found.towards);
-    const Certificate bound = stronger(along, boxes);
-    const bool is_clear = bound.proves(certain(p, q, required));
-    const double distance = detail::surface_bounds(p, q, {found.upper, found.upper}).upper;
-    const double tolerance = found.tolerance + certain(p, q, 0.0);
-    if (found.is_contact || !(distance - along.lower() <= tolerance)) {
-      answer.unsure = std::fmin(answer.unsure, bound.lower());
-      answer.is_known &= is_clear;
-      answer.decision.take(bound, required);
+  void take(const LaneOpen& open, std::size_t k, std::int64_t pair, double required,
+            const Classify& classify) noexcept {
+    const Certificate bound = Certificate::in_lane(open.bounds, k);
+    const bool is_clear = (open.clear >> k & 1U) != 0;
+    const double distance = open.distance[k];
+    if ((open.known >> k & 1U) == 0) {
+      unsure_[k] = std::fmin(unsure_[k], bound.lower());
+      decisions_[k].take(bound, required);
+      if (!is_clear) give_up(k);
       return;
     }
-    if (is_clear) {
-      answer.decision.take(bound, required);
-    } else {
-      const bool is_hit = distance < -certain(p, q, 0.0);
-      answer.decision.take(is_hit ? Verdict::collision : classify(), bound, required);
-    }
-    if (distance < answer.distance || (distance == answer.distance && pair < answer.pair)) {
-      answer.distance = distance;
-      answer.pair = pair;
+    const bool is_hit = distance < -open.contact[k];
+    decisions_[k].take(is_hit ? Verdict::collision : classify(), bound, required);
+    double& least = nearest_.distance[k];
+    std::int64_t& of = nearest_.pair[k];
+    if (distance < least || (distance == least && pair < of)) {
+      least = distance;
+      of = pair;
     }
   }
 
-  Part& part(int i) noexcept { return parts_[static_cast<std::size_t>(i)]; }
+  LaneEgo& part(int i) noexcept { return parts_[static_cast<std::size_t>(i)]; }
+
+  // What undecided() needs of a part at a pose.
+  struct Placed {
+    double radius;  // m
+    double extent;  // m, rounded up
+    double error;   // m
+  };
 
   std::array<Transform, kDistanceLanes> transforms_;
-  LaneTransforms at_;        // the same
-  std::vector<Part> parts_;  // of the ego
+  LaneTransforms at_;           // the same
+  std::vector<LaneEgo> parts_;  // of the ego
   Room room_;
-  std::array<Answer, kDistanceLanes> answers_;
+  LaneNearest nearest_;
+  std::array<Decision, kDistanceLanes> decisions_ = of_none();
+  std::array<double, kDistanceLanes> unsure_{};  // m. The least bound of the pairs whose distance
+                                                 // is not known; NaN: there is none
+
+  static std::array<Decision, kDistanceLanes> of_none() noexcept {
+    const Decision none(0.0);
+    return {none, none, none, none, none, none, none, none};
+  }
 };
 
 }  // namespace gjk

@@ -36,6 +36,14 @@ GJK_VECTOR_OF(4)
 GJK_VECTOR_OF(8)
 #undef GJK_VECTOR_OF
 
+// One lane.
+struct OneLane {
+  using Vector = double;
+  static double all(double v) noexcept { return v; }
+  static double abs(double v) noexcept { return std::fabs(v); }
+  static double sqrt(double v) noexcept { return std::sqrt(v); }
+};
+
 }  // namespace gjk::simd
 
 #define GJK_SIMD_FILE "gjk/simd/lanes.inc"
