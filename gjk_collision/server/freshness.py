@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
+from .. import _core
 from ..verdict import Status
 from .config import Config, SourceConfig
-from .inbox import Data, Inbox, Instant, Made, Message, nanoseconds
+from .inbox import Data, Inbox, Instant, Made, Message
 from .snapshot import Fault
 
 __all__ = [
@@ -106,13 +107,10 @@ def age_fault(
     """
     if timeout is None:
         return None
-    limit = nanoseconds(timeout.seconds)
     age, silence = at.now - message.stamp, at.steady - message.received
-    if max(age, silence) <= limit:
+    text = _core.too_old(age, silence, timeout.seconds)
+    if not text:
         return None
-    text = f"{age * 1e-9:.3f} s old, limit {timeout.seconds:g} s"
-    if age <= limit:
-        text = f"no new stamp received for {silence * 1e-9:.3f} s, limit {timeout.seconds:g} s"
     return Fault(timeout.status, f"{text}; {note}" if note else text)
 
 

@@ -5,10 +5,11 @@
 from collections import deque
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from .. import _core
 from ..verdict import Status
 from .snapshot import Fault
 
-__all__ = ["Data", "Inbox", "Instant", "Made", "Message", "nanoseconds"]
+__all__ = ["Data", "Inbox", "Instant", "Made", "Message"]
 
 # Maximum number of earlier messages that are kept for one sender. An earlier message is used while
 # it is fresh and the transform at the stamp of the newest message is not known yet.
@@ -137,9 +138,7 @@ class Inbox(Generic[Data, Made]):
             return None
         received = self._first[stamp] = min(self._first.get(stamp, steady), steady)
         self.note = "the stamp of the last message was received before" * (received < steady)
-        if stamp > at.now + nanoseconds(max_future_stamp):
-            ahead = (stamp - at.now) * 1e-9
-            text = f"the stamp is {ahead:.3f} s ahead of the clock, limit {max_future_stamp:g} s"
+        if text := _core.too_far_ahead(stamp - at.now, max_future_stamp):
             fault = Fault(Status.FUTURE_STAMP, text)
         else:
             self._newest = stamp
@@ -200,8 +199,3 @@ class Inbox(Generic[Data, Made]):
                 self._clash = steady
         self._numbered = number, stamp, fault
         return fault
-
-
-def nanoseconds(seconds: float) -> int:
-    """Convert a parameter [s] to ns."""
-    return round(seconds * 1e9)

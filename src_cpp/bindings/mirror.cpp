@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "gjk/rules/age.hpp"
 #include "gjk/rules/pauses.hpp"
 #include "known_snapshot.hpp"
 
@@ -265,6 +266,10 @@ void bind_mirror(const py::module_& module) {
             return pair_of(mirror.fault(asked, {now, steady}));
           },
           py::arg("asked"), py::kw_only(), py::arg("now"), py::arg("steady"));
+  module.def("too_old", &too_old, py::arg("age"), py::arg("silence"), py::arg("timeout"),
+             "Why data is too old; empty: it is not. Two ages [ns] and their limit [s].");
+  module.def("too_far_ahead", &too_far_ahead, py::arg("ahead"), py::arg("limit"),
+             "Why a stamp is too far ahead of the clock [ns]; empty: it is not. `limit`: s.");
   py::class_<Pauses> pauses(module, "Pauses",
                             "Detects times when the process took no messages. Times in ns.");
   pauses.attr("PERIOD") = Pauses::kPeriod;

@@ -6,15 +6,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/rules/age.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/verdict.hpp"
 
@@ -183,30 +182,19 @@ class Validity {
   static constexpr std::int64_t kOtherServer = 3'000'000'000;
 
   static std::uint64_t epoch(std::uint64_t id) noexcept { return id >> 32; }
-  // Rounded as the server rounds its limits.
-  static std::int64_t nanoseconds(double seconds) noexcept {
-    return static_cast<std::int64_t>(std::nearbyint(seconds * 1e9));
-  }
-
-  template <class... Values>
-  static std::string text(const char* format, Values... values) {
-    char buffer[160];
-    std::snprintf(buffer, sizeof buffer, format, values...);
-    return buffer;
-  }
-
   // If the clock goes back, ages cannot be computed any more. All messages are forgotten.
   void note_time(std::int64_t now) {
     if (now < newest_) {
-      const double back = static_cast<double>(newest_ - now) * 1e-9;
+      const double back = detail::in_seconds(newest_ - now);
       const Server last = server_;  // their times are steady
       const Server other = other_server_;
       reset();
       server_ = last;
       other_server_ = other;
-      jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for messages "
-                                        "on ~/snapshot and ~/state",
-                                        back)};
+      jump_ = {Status::clock_jump,
+               detail::formatted("the clock went back by %.9g s; waiting for messages "
+                                 "on ~/snapshot and ~/state",
+                                 back)};
     }
     newest_ = now;
   }
@@ -266,47 +254,36 @@ class Validity {
     if (silence <= limit) return {};
     return Fault{
         is_beating ? Status::snapshot_mismatch : Status::undefined,
-        text(is_beating
-                 ? "the snapshot was last confirmed %.3f s ago, limit %g s: a newer one is "
-                   "late or lost"
-                 : "no new message received on ~/state and ~/snapshot for %.3f s, limit %g s",
-             static_cast<double>(silence) * 1e-9, facts.heartbeat_limit)};
+        detail::formatted(
+            is_beating ? "the snapshot was last confirmed %.3f s ago, limit %g s: a newer one is "
+                         "late or lost"
+                       : "no new message received on ~/state and ~/snapshot for %.3f s, limit %g s",
+            detail::in_seconds(silence), facts.heartbeat_limit)};
   }
 
   std::optional<Fault> check_data(const Held& used, std::int64_t at, const Clocks& clocks,
                                   bool is_named) const {
     const SnapshotFacts& snapshot = used.facts;
     const std::int64_t latest = std::max(at, clocks.now);
-    const std::int64_t ahead = nanoseconds(snapshot.max_future_stamp);
-    if (snapshot.stamp > latest + ahead) {
-      return Fault{Status::clock_jump, text("the snapshot is %.3f s ahead of the clock, limit %g s",
-                                            static_cast<double>(snapshot.stamp - latest) * 1e-9,
-                                            snapshot.max_future_stamp)};
+    if (snapshot.stamp > latest + nanoseconds(snapshot.max_future_stamp)) {
+      return Fault{Status::clock_jump,
+                   detail::formatted("the snapshot is %.3f s ahead of the clock, limit %g s",
+                                     detail::in_seconds(snapshot.stamp - latest),
+                                     snapshot.max_future_stamp)};
     }
     const std::int64_t passed = used.received.since(clocks.steady) + (latest - clocks.now);
     for (const AgeLimit& each : snapshot.limits) {
       if (is_named && each.stale == Status::stale_footprint) continue;
-      if (auto fault = too_old(each, latest, passed, snapshot.max_future_stamp)) return fault;
+      const std::int64_t age = latest - each.stamp;
+      const std::int64_t silence = nanoseconds(each.receipt_age) + passed;
+      if (const std::string why = too_far_ahead(-age, snapshot.max_future_stamp); !why.empty()) {
+        return Fault{Status::future_stamp, each.source + ": " + why};
+      }
+      if (const std::string why = too_old(age, silence, each.timeout); !why.empty()) {
+        return Fault{each.stale, each.source + ": " + why};
+      }
     }
     return {};
-  }
-
-  std::optional<Fault> too_old(const AgeLimit& limit, std::int64_t now, std::int64_t passed,
-                               double max_future_stamp) const {
-    const std::int64_t age = now - limit.stamp;
-    const std::int64_t silence = nanoseconds(limit.receipt_age) + passed;
-    if (-age > nanoseconds(max_future_stamp)) {
-      return Fault{Status::future_stamp,
-                   limit.source + text(": the stamp is %.3f s ahead of the clock, limit %g s",
-                                       static_cast<double>(-age) * 1e-9, max_future_stamp)};
-    }
-    if (std::max(age, silence) <= nanoseconds(limit.timeout)) return {};
-    const bool by_stamp = age > nanoseconds(limit.timeout);
-    return Fault{
-        limit.stale,
-        limit.source + text(by_stamp ? ": %.3f s old, limit %g s"
-                                     : ": no new stamp received for %.3f s, limit %g s",
-                            static_cast<double>(by_stamp ? age : silence) * 1e-9, limit.timeout)};
   }
 
   std::shared_ptr<Held> held_;
