@@ -327,7 +327,7 @@ void bind_criticality(py::class_<Scene>& scene);
 void bind_gradient(py::class_<Scene>& scene);
 void bind_nearest_free(py::class_<Scene>& scene);
 void bind_ray_cast(py::class_<Scene>& scene);
-void bind_mirror(const py::module_& module);
+void bind_mirror(py::module_& module);
 void bind_pairwise(py::module_& module);
 void bind_many(py::module_& module);
 void bind_curves(py::module_& module);

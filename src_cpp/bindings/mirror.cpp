@@ -221,7 +221,7 @@ std::optional<std::pair<int, std::string>> pair_of(const std::optional<Fault>& f
 
 }  // namespace
 
-void bind_mirror(const py::module_& module) {
+void bind_mirror(py::module_& module) {
   py::class_<Mirror::Content>(module, "MirrorContent", "A message on ~/snapshot that was read.")
       .def_property_readonly("error", [](const Mirror::Content& content) {
         return content.issue ? text_of(content.issue) : std::string();
