@@ -4,9 +4,9 @@
 
 Usage: python proofs.py [FOLDER]; exit code 1, with a line per finding, where they differ.
 
-A script (*.gappa, *.sollya) quotes code below a comment "Code (FILE):". A definition with a
-comment "# = EXPRESSION" is a constant of that code: the expression stands in a quote, and it has
-the value of the definition.
+A script (*.gappa, *.sollya, *.v) quotes code below a comment "Code (FILE):": lines that need not be
+neighbours, or in Coq contiguous code. A definition with a comment "# = EXPRESSION" is a constant of
+that code: the expression stands in a quote, and it has the value of the definition.
 """
 
 import re
@@ -17,13 +17,15 @@ from pathlib import Path
 
 KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
 
-QUOTES = re.compile(r"^(?:#|//) Code \((\S+)\):\n((?:(?:#|//)   .*\n)+)", re.MULTILINE)
+QUOTES = re.compile(
+    r"^(?:#|//|\(\*) Code \((\S+)\):\n((?:(?:#|//|  )   .*\n)+)", re.MULTILINE
+)
 DEFINITION = re.compile(r"^(\w+) = (.+);  # = (.+)$", re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^#if 0\b.*?^#endif", re.MULTILINE | re.DOTALL)
 # A number, as in C++ or as in Gappa: hexadecimal, or M * 2^E as MbE, or decimal.
 NUMBER = re.compile(r"0x[\da-f.]+p[+-]?\d+|\d+b-?\d+|\d+(?:\.\d*)?(?:e-?\d+)?|\w+")
-KINDS = {".gappa", ".sollya"}
-NAME = re.compile(r"[\w.]+\.(?:gappa|sollya)\b")
+KINDS = {".gappa", ".sollya", ".v"}
+NAME = re.compile(r"[\w.]+\.(?:gappa|sollya)\b|(?<=Proof: )\w+\.v\b")
 ARGUMENT = re.compile(r"\b(?:D|rnd)\((-?\d+/\d+)\)")
 SERIES = "taylor.sollya", "sine.gappa", "cosine.gappa"
 BOUND = re.compile(r"[\d.]+\*kUnitRoundoff")
@@ -52,9 +54,10 @@ def squeezed(code: str) -> str:
 
 
 def quotes_of(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the file and the text of each line of code that a script quotes."""
+    """Yield the file and the text of each line that a script quotes; in Coq, of each quote."""
     for quote in QUOTES.finditer(text):
-        for line in quote[2].splitlines():
+        lines = [quote[2]] if quote[0].startswith("(*") else quote[2].splitlines()
+        for line in lines:
             yield quote[1], squeezed(line.lstrip("#/"))
 
 

@@ -56,6 +56,47 @@ TEST(Expansion, keeps_what_a_double_forgets) {
   EXPECT_EQ(((high + tiny) - high).sign(), 1);
 }
 
+TEST(Expansion, is_certain_of_its_sign_and_size_for_any_terms) {
+  // Terms that overlap, in any order. Many of their sums nearly cancel.
+  std::mt19937_64 random(7);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 53), 1LL << 53);
+  std::uniform_int_distribution<int> places(0, 60);
+  int distilled = 0;
+  for (int i = 0; i < 100000; ++i) {
+    Expansion<8> terms;
+    for (int k = 0; k < 3; ++k) terms.push(std::ldexp(double(any(random)), places(random)));
+    double plain = 0.0;
+    for (int k = 0; k < terms.size; ++k) plain += terms.term[k];
+    if (i % 2 == 0) terms.push(-plain);
+    if (i % 4 == 0) terms.push(double(i % 3 - 1));
+    const Integer truth = value(terms);
+    ASSERT_EQ(terms.sign(), sign(truth)) << i;
+    ASSERT_EQ(value(terms.distilled()), truth) << i;
+    const Integer error = static_cast<Integer>(terms.approximate()) - truth;
+    ASSERT_LE(error < 0 ? -error : error, (truth < 0 ? -truth : truth) >> 51) << i;
+    distilled += i % 2 == 0 && truth != 0;
+  }
+  EXPECT_GT(distilled, 10000);
+}
+
+TEST(Expansion, of_products_needs_no_second_pass) {
+  // Shewchuk's theorems: for nonadjacent terms, approximate() is the sum of the terms.
+  std::mt19937_64 random(8);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 53), 1LL << 53);
+  std::uniform_int_distribution<int> shift(0, 53);
+  const auto pick = [&] { return std::ldexp(double(any(random) >> shift(random)), shift(random)); };
+  for (int i = 0; i < 20000; ++i) {
+    const double x = pick();
+    const auto a = exact_difference(pick(), pick()) * exact_difference(x, pick());
+    const auto b = exact_difference(pick(), pick()) * exact_difference(pick(), pick());
+    const auto c = i % 2 == 0 ? a : exact_difference(x, pick()) * exact_difference(pick(), x);
+    const auto terms = a * b - c * b;
+    double plain = 0.0;
+    for (int k = 0; k < terms.size; ++k) plain += terms.term[k];
+    ASSERT_EQ(terms.approximate(), plain) << i;
+  }
+}
+
 TEST(Orientation, agrees_with_integers_beside_a_line) {
   std::mt19937_64 random(2);
   std::uniform_int_distribution<std::int64_t> any(-(1LL << 51), 1LL << 51);
@@ -132,6 +173,18 @@ TEST(ExactCollide, compares_radii_with_distances_as_polynomials) {
     ASSERT_EQ(exact::collide(a, b), truth) << x[0] << " " << y[0] << " " << x[1] << " " << y[1];
   }
   EXPECT_GT(touching, 100);
+}
+
+TEST(ExactCollide, rounds_tiny_lengths_up) {
+  // Their squares would underflow. Above 1e-40 m, the answer is exact.
+  const double x[] = {0.0, 2e-40};
+  const double y[] = {0.0, 0.0};
+  const Convex a = Convex::view(x, y, 1, std::nextafter(2e-40, 0.0));
+  const Convex b = Convex::view(x + 1, y + 1, 1);
+  const Convex tiny = Convex::view(x + 1, y + 1, 1, 1e-60);
+  EXPECT_EQ(exact::collide(a, b), Verdict::free);
+  EXPECT_EQ(exact::collide(a, b, 1e-60), Verdict::collision);
+  EXPECT_EQ(exact::collide(a, tiny), Verdict::collision);
 }
 
 TEST(ExactDistance, bounds_hold_the_true_distance) {

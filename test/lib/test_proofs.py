@@ -14,9 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "src_cpp/include/gjk"
-SCRIPTS = sorted(KERNEL.rglob("*.gappa"))
+SCRIPTS = sorted(path for path in KERNEL.rglob("*") if path.suffix in {".gappa", ".v"})
 CONSTANT = re.compile(r"^(\w+ = )(.+)(;  # = .+)$", re.MULTILINE)
-QUOTED = re.compile(r"^# Code \((\S+)\):\n((?:#   .*\n)+)", re.MULTILINE)
+QUOTED = re.compile(r"^(?:#|\(\*) Code \((\S+)\):\n((?:(?:#|  )   .*\n)+)", re.MULTILINE)
 OF_HYPOTHESES = {("k_unit = ", "exact.unit_length.gappa"), ("k_sin_cos = ", "pose.turn.gappa")}
 FACTOR = re.compile(r"([\d.]+) \* kUnitRoundoff")
 

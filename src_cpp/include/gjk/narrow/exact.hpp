@@ -337,12 +337,15 @@ bool separates_beyond(const P& own, const Q& other, const Pair& pair,
 }
 
 // Whether two disjoint exact shapes are farther apart than the margin (m). `distance` is that of
-// their polygons.
+// their polygons. Tiny radii and margins are rounded up, because their products would underflow.
 template <class P, class Q>
 bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
   const double reach = p.radius + q.radius + margin;
   const double slack = 4.0 * kUnitRoundoff * reach;
-  const auto exact_reach = exactly(p.radius) + exactly(q.radius) + exactly(margin);
+  const auto length = [](double v) noexcept {
+    return exactly(is_tiny(v) ? kMinExactCoordinate : v);
+  };
+  const auto exact_reach = length(p.radius) + length(q.radius) + length(margin);
   const auto reach_squared = exact_reach * exact_reach;
   bool is_reached = false;
   for_each_pair(p, q, [&](const Pair& pair) {

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact arithmetic on sums of doubles.
 //
-// An expansion is a sum of nonzero doubles that do not overlap, smallest first. Its value is exact,
-// and its sign is the sign of its last component. Source: J. R. Shewchuk, "Adaptive Precision
-// Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997, sections 2.1 to 2.5.
-// Results are exact as long as nothing overflows or underflows; convex.hpp limits coordinates so
-// that the products of degree 4 in exact.hpp neither overflow nor underflow.
+// An expansion is a sum of nonzero doubles that do not overlap, smallest first. Its value is exact.
+// Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+// Predicates", 1997, sections 2.1 to 2.5. Results are exact as long as nothing overflows or
+// underflows; convex.hpp limits coordinates so that the products of degree 4 in exact.hpp neither
+// overflow nor underflow.
+//
+// Proof: expansion.v. It does not use that the terms do not overlap: approximate() checks its own
+// error. Shewchuk's theorems only say that this check succeeds.
 #pragma once
 
 #include <cmath>
@@ -78,15 +81,25 @@ struct Expansion {
     if (value != 0.0) term[size++] = value;
   }
   int sign() const noexcept {
-    if (size == 0) return 0;
-    return term[size - 1] > 0.0 ? 1 : -1;
+    const double value = approximate();
+    return value > 0.0 ? 1 : (value < 0.0 ? -1 : 0);
   }
-  // Relative error below 2^-51: the terms do not overlap and are added smallest first.
+  // Relative error below 2^-51. An addition has an error of at most u times the magnitude of its
+  // result, so the error of the sum is at most u times the sum of these magnitudes. That is less
+  // than 2.5 times the result if the terms are nonadjacent (Shewchuk, theorems 10 and 19). NaN
+  // compares false.
   double approximate() const noexcept {
     double sum = 0.0;
-    for (int i = 0; i < size; ++i) sum += term[i];
+    double magnitudes = 0.0;
+    for (int i = 0; i < size; ++i) {
+      sum += term[i];
+      magnitudes += std::fabs(sum);
+    }
+    if (magnitudes > 3.0 * std::fabs(sum)) return distilled().approximate();
     return sum;
   }
+  // The same value in nonadjacent terms, from any terms (Shewchuk, theorem 10).
+  [[gnu::noinline]] Expansion distilled() const noexcept;
 };
 
 inline Expansion<1> exactly(double a) noexcept {
@@ -118,6 +131,13 @@ void add_to(Expansion<N>& sum, const Expansion<M>& b) noexcept {
     if (carry != 0.0) sum.term[kept++] = carry;
     sum.size = kept;
   }
+}
+
+template <int N>
+Expansion<N> Expansion<N>::distilled() const noexcept {
+  Expansion sum;
+  add_to(sum, *this);
+  return sum;
 }
 
 template <int N, int M>
