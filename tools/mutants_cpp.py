@@ -278,15 +278,31 @@ class Tree:
         words = [sys.executable if w == "python" else w for w in command["command"]]
         return run(words, BUILD_TIMEOUT, cwd=self.folder)[0]
 
-    def instances(self) -> str | None:
-        """Return the machine code of all that is mutated; None if it does not compile."""
+    def compiled(self, *words: str) -> tuple[int | None, str]:
+        """Run the compiler with optimisation."""
         command = self.compile[self.targets.tests()[0]]
         command = [w for w in command[: command.index("-o")] if w != "-O0"]
-        command += ["-O2", "-S", "-o", "-"]
-        status, output = run(
-            [*command, "src_cpp/mutation/instances.cpp"], BUILD_TIMEOUT, cwd=self.folder
-        )
+        return run([*command, *words], BUILD_TIMEOUT, cwd=self.folder)
+
+    def instances(self) -> str | None:
+        """Return the machine code of all that is mutated; None if it does not compile."""
+        status, output = self.compiled("-O2", "-S", "-o", "-", "src_cpp/mutation/instances.cpp")
         return output if status == 0 else None
+
+    def false_free(self, mutant: Mutant, pairs: int) -> list[int] | None:
+        """Return how many FREE answers to some pairs are false, and how many the checker accepts.
+
+        None: the program does not compile, or it did not end.
+        """
+        self.write(mutant)
+        program = self.build / "certificates"
+        sources = ["src_cpp/mutation/certificates.cpp", "src_cpp/checker/free_certificate.c"]
+        folders = ["-Isrc_cpp", "-Isrc_cpp/verify"]
+        status, _ = self.compiled("-O1", *folders, *sources, "-o", str(program), "-lgmpxx", "-lgmp")
+        if status != 0:
+            return None
+        status, output = run([str(program), str(pairs)], BUILD_TIMEOUT, preexec_fn=limit)
+        return [int(word) for word in output.split()] if status == 0 else None
 
     def optimised(self, mutant: Mutant) -> str:
         """Return what the optimiser makes of a mutant: invalid, equivalent or survived."""
@@ -301,8 +317,9 @@ class Tree:
 class Runner:
     """Tests mutants in several trees at once, and keeps the results."""
 
-    def __init__(self, targets: Targets, trees: list[Tree], results: Path) -> None:
+    def __init__(self, targets: Targets, trees: list[Tree], results: Path, pairs: int) -> None:
         self.targets = targets
+        self.pairs = pairs  # of each type, for the checker of certificates
         self.results = results
         self.trees: queue.Queue[Tree] = queue.Queue()
         for tree in trees:
@@ -350,8 +367,9 @@ class Runner:
 
     def result(self, mutant: Mutant) -> dict[str, Any]:
         """Return the record of a mutant; test it if it is not known."""
-        if mutant.key in self.known:
-            return self.known[mutant.key]
+        known = self.known.get(mutant.key)
+        if known and not (self.pairs and known["result"] in KILLED and "false_free" not in known):
+            return known
         tree = self.trees.get()
         try:
             with self.lock:
@@ -359,6 +377,8 @@ class Runner:
                     self.timeouts = self.baseline(tree)
             begin = time.monotonic()
             result, by = self.judge(tree, mutant)
+            is_asked = self.pairs and result in KILLED
+            false_free = tree.false_free(mutant, self.pairs) if is_asked else None
         finally:
             self.trees.put(tree)
         record = {
@@ -371,9 +391,13 @@ class Runner:
             "by": by,
             "seconds": round(time.monotonic() - begin, 1),
         }
+        if is_asked:
+            record["false_free"] = false_free
         with self.results.open("a") as file:
             file.write(json.dumps(record) + "\n")
         print(f"{result:10} {mutant.file}:{mutant.line} {record['mutated']!r} {by}", flush=True)
+        if false_free and any(false_free):
+            print("           falsely FREE: {}, accepted by the checker: {}".format(*false_free))
         return record
 
     def sample(self, file: str, count: int, seed: int) -> list[dict[str, Any]]:
@@ -456,22 +480,43 @@ def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
     return score >= LEAST_SCORE and not survivors["unexplained"]
 
 
+def report_checker(records: list[dict[str, Any]]) -> bool:
+    """Print what the checker of certificates makes of false FREE answers; return whether none."""
+    asked = [record for record in records if "false_free" in record]
+    answers = [record["false_free"] for record in asked if record["false_free"]]
+    wrong = [answer for answer in answers if answer[0]]
+    accepted = sum(answer[1] for answer in wrong)
+    print(
+        f"\nThe checker of certificates: {len(asked)} killed mutants, of which {len(answers)} "
+        f"compile and end. {len(wrong)} of these give {sum(answer[0] for answer in wrong)} FREE "
+        f"answers that are false; the checker accepts {accepted}."
+    )
+    return accepted == 0
+
+
 def main() -> int:
     """Draw the mutants, test them and print the results."""
     parser = argparse.ArgumentParser(prog="./dev mutate cpp", description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="number of mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the random sample")
     parser.add_argument("--jobs", type=int, default=2, help="mutants tested at once")
+    parser.add_argument(
+        "--checker", type=int, default=0, metavar="PAIRS",
+        help="pairs of each type, for whose false FREE answers the checker is asked",
+    )  # fmt: skip
     parser.add_argument("--folder", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--results", type=Path, required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     targets = Targets()
     trees = [Tree(options.folder / f"tree{i}", targets) for i in range(options.jobs)]
-    runner = Runner(targets, trees, options.results)
+    runner = Runner(targets, trees, options.results, options.checker)
     records = []
     for file, count in targets.quotas(options.count).items():
         records += runner.sample(file, count, options.seed)
-    return 0 if report(targets, records, options.seed) else 1
+    is_good = report(targets, records, options.seed)
+    if options.checker:
+        is_good &= report_checker(records)
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

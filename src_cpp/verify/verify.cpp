@@ -15,6 +15,7 @@
 
 #include "calls.hpp"
 #include "cases.hpp"
+#include "certificates.hpp"
 #include "check.hpp"
 #include "corpus.hpp"
 #include "isas.hpp"
@@ -26,8 +27,8 @@ namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: gjk_verify [--pairs=1000000] [--families=PAIRS/5] [--scenes=FAMILIES/50] [--types=distant,touching,...,lanes]
-                  [--seed=1] [--threads=2]
+    R"(usage: gjk_verify [--pairs=1000000] [--families=PAIRS/5] [--scenes=FAMILIES/50] [--certificates=FAMILIES]
+                  [--types=distant,touching,...,lanes] [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
 For each type of pair: how many collide, how many per 1000 GJK's floating-point loop alone leaves open, how
@@ -41,12 +42,16 @@ many answers, how many were not FREE, and each kind of failure with its first ca
 The type lanes is --pairs/50 batches of up to 24 poses near contact and near each other, with each instruction set: how
 many poses, how many were not FREE, how many the lanes left open, and each kind of failure with its first case.
 
+--certificates pairs of each type: how many were FREE and have a certificate, how many of these the checker refuses,
+how many of three times as many spoilt ones it accepts since they are still true, and each kind of failure.
+
 --write only writes the pairs, for gjk_answers.
 )";
 
 struct Options {
   std::int64_t pairs = 1000000;  // of each type that is not a family
   std::int64_t families = -1;    // pairs of each family; -1: a fifth of these
+  std::int64_t certificates = -1;  // pairs of each type; -1: as of each family
   std::int64_t scenes = -1;      // of each family, at rest and moving; -1: one for 50 pairs
   std::vector<Type> types;
   bool lanes = true;
@@ -57,6 +62,9 @@ struct Options {
   std::int64_t pairs_of(Type type) const {
     if (!is_family(type)) return pairs;
     return families >= 0 ? families : pairs / 5;
+  }
+  std::int64_t certificates_of_type() const {
+    return certificates >= 0 ? certificates : pairs_of(Type::first_family);
   }
   std::int64_t scenes_of_family() const {
     return scenes >= 0 ? scenes : pairs_of(Type::first_family) / 50;
@@ -343,6 +351,24 @@ std::int64_t run_lanes(const Options& options) {
   return failures;
 }
 
+std::int64_t run_certificates(const Options& options) {
+  std::int64_t failures = 0;
+  simd::isa = available_isas().front();
+  std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", "certificates", "pairs", "free", "refused",
+              "still true", "failures", "s");
+  for (const Type type : options.types) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto ask = [&](Random& random, Report& found) {
+      check_certificate(draw(type, random), random, found);
+    };
+    const std::int64_t pairs = options.certificates_of_type();
+    const Report report = verify(ask, type, options, pairs);
+    print_row(name_of(type), pairs, report, start);
+    failures += report.failures();
+  }
+  return failures;
+}
+
 int run(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   std::printf("instruction sets:");
@@ -373,6 +399,7 @@ int run(const Options& options) {
   std::printf("%lld pairs, %lld failures\n", integer(all.pairs), integer(all.failures()));
   std::int64_t failures = all.failures() + run_subjects(options);
   if (options.lanes) failures += run_lanes(options);
+  failures += run_certificates(options);
   return failures == 0 ? 0 : 1;
 }
 
@@ -411,6 +438,7 @@ int main(int argc, char** argv) {
       {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
       {"--families", [&](const std::string& value) { options.families = std::stoll(value); }},
       {"--scenes", [&](const std::string& value) { options.scenes = std::stoll(value); }},
+      {"--certificates", [&](const std::string& value) { options.certificates = std::stoll(value); }},
       {"--types",
        [&](const std::string& value) {
          options.types = types_of(value);
