@@ -24,7 +24,8 @@ inline Shape shape_of(const Polygon& polygon, double radius) {
   return shape;
 }
 
-// Whether the checker takes the direction as a proof that the pair is farther apart than the margin.
+// Whether the checker takes the direction as a proof that the pair is farther apart than the
+// margin.
 inline bool is_accepted(const Pair& pair, Vec2 direction) {
   const Shape q = shape_of(pair.q, pair.q_radius);
   const double p_pose[] = {pair.p_pose.x, pair.p_pose.y, pair.p_pose.yaw};
@@ -32,6 +33,13 @@ inline bool is_accepted(const Pair& pair, Vec2 direction) {
   const double towards[] = {direction.x, direction.y};
   return checker::proves_free(shape_of(pair.p, pair.p_radius), p_pose, {&q}, q_pose, &pair.margin,
                               towards, 1);
+}
+
+// The largest number (m) that is converted to fixed point.
+inline double largest(const Pair& pair) {
+  const Vec2 apart{pair.q_pose.x - pair.p_pose.x, pair.q_pose.y - pair.p_pose.y};
+  return std::fmax(std::fmax(extent(pair.p), extent(pair.q)),
+                   std::fmax(norm(apart), pair.p_radius + pair.q_radius + pair.margin));
 }
 
 }  // namespace detail
@@ -46,8 +54,9 @@ inline void check_certificate(Pair pair, Random& random, Report& report) {
   if (!pair.has_poses) pair.p_pose = pair.q_pose = {};
   const Shape a = detail::shape_of(pair.p, pair.p_radius);
   const Shape b = detail::shape_of(pair.q, pair.q_radius);
-  const bool is_free = (pair.has_poses ? collide(a, b, pair.p_pose, pair.q_pose, pair.margin)
-                                       : collide(a.part(0), b.part(0), pair.margin)) == Verdict::free;
+  const bool is_free =
+      (pair.has_poses ? collide(a, b, pair.p_pose, pair.q_pose, pair.margin)
+                      : collide(a.part(0), b.part(0), pair.margin)) == Verdict::free;
   if (!is_free) return;
   const Vec2 direction = pair.has_poses ? closest(a, b, pair.p_pose, pair.q_pose).closest.direction
                                         : closest(a.part(0), b.part(0)).direction;
@@ -63,6 +72,10 @@ inline void check_certificate(Pair pair, Random& random, Report& report) {
   ++report.asked;
   if (!ask(truth, direction)) {
     ++report.hits;
+    const double resolution = 3e-12 * detail::largest(pair);  // docs/safety.md
+    if (!truth.within({pair.p_radius, pair.q_radius, pair.margin, resolution})) {
+      report.fail("the checker refuses a gap above its resolution", literal(pair));
+    }
     if (is_true(truth)) return;
     report.fail(kRefusedInContact, literal(pair));
     for (int i = 0; i < 8; ++i) ask(truth, random.direction());

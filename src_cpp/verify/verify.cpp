@@ -49,10 +49,10 @@ how many of three times as many spoilt ones it accepts since they are still true
 )";
 
 struct Options {
-  std::int64_t pairs = 1000000;  // of each type that is not a family
-  std::int64_t families = -1;    // pairs of each family; -1: a fifth of these
+  std::int64_t pairs = 1000000;    // of each type that is not a family
+  std::int64_t families = -1;      // pairs of each family; -1: a fifth of these
   std::int64_t certificates = -1;  // pairs of each type; -1: as of each family
-  std::int64_t scenes = -1;      // of each family, at rest and moving; -1: one for 50 pairs
+  std::int64_t scenes = -1;        // of each family, at rest and moving; -1: one for 50 pairs
   std::vector<Type> types;
   bool lanes = true;
   std::uint64_t seed = 1;
@@ -355,7 +355,7 @@ std::int64_t run_certificates(const Options& options) {
   std::int64_t failures = 0;
   simd::isa = available_isas().front();
   std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", "certificates", "pairs", "free", "refused",
-              "still true", "failures", "s");
+              "true yet", "failures", "s");
   for (const Type type : options.types) {
     const auto start = std::chrono::steady_clock::now();
     const auto ask = [&](Random& random, Report& found) {
@@ -438,7 +438,8 @@ int main(int argc, char** argv) {
       {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
       {"--families", [&](const std::string& value) { options.families = std::stoll(value); }},
       {"--scenes", [&](const std::string& value) { options.scenes = std::stoll(value); }},
-      {"--certificates", [&](const std::string& value) { options.certificates = std::stoll(value); }},
+      {"--certificates",
+       [&](const std::string& value) { options.certificates = std::stoll(value); }},
       {"--types",
        [&](const std::string& value) {
          options.types = types_of(value);
