@@ -4,9 +4,9 @@
 
 Usage: python proofs.py [FOLDER]; exit code 1, with a line per finding, where they differ.
 
-A script (*.gappa, *.sollya, *.v) quotes code below a comment "Code (FILE):": lines that need not be
-neighbours, or in Coq contiguous code. A definition with a comment "# = EXPRESSION" is a constant of
-that code: the expression stands in a quote, and it has the value of the definition.
+A script (*.gappa, *.sollya, *.v) quotes code below a comment "Code (FILE):": lines that need not
+be neighbours, or in Coq contiguous code. A definition with a comment "# = EXPRESSION" is a
+constant of that code: the expression stands in a quote, and it has the value of the definition.
 """
 
 import re
@@ -17,9 +17,7 @@ from pathlib import Path
 
 KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
 
-QUOTES = re.compile(
-    r"^(?:#|//|\(\*) Code \((\S+)\):\n((?:(?:#|//|  )   .*\n)+)", re.MULTILINE
-)
+QUOTES = re.compile(r"^(?:#|//|\(\*) Code \((\S+)\):\n((?:(?:#|//|  )   .*\n)+)", re.MULTILINE)
 DEFINITION = re.compile(r"^(\w+) = (.+);  # = (.+)$", re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^#if 0\b.*?^#endif", re.MULTILINE | re.DOTALL)
 # A number, as in C++ or as in Gappa: hexadecimal, or M * 2^E as MbE, or decimal.

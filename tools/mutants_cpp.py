@@ -296,9 +296,9 @@ class Tree:
         """
         self.write(mutant)
         program = self.build / "certificates"
-        sources = ["src_cpp/mutation/certificates.cpp", "src_cpp/checker/free_certificate.c"]
-        folders = ["-Isrc_cpp", "-Isrc_cpp/verify"]
-        status, _ = self.compiled("-O1", *folders, *sources, "-o", str(program), "-lgmpxx", "-lgmp")
+        words = ["-O1", "-Isrc_cpp", "-Isrc_cpp/verify", "src_cpp/mutation/certificates.cpp"]
+        words += ["src_cpp/checker/free_certificate.c", "-o", str(program), "-lgmpxx", "-lgmp"]
+        status, _ = self.compiled(*words)
         if status != 0:
             return None
         status, output = run([str(program), str(pairs)], BUILD_TIMEOUT, preexec_fn=limit)
