@@ -12,5 +12,5 @@ mutate_cpp() {
     once "$folder/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "mutate: environment from PyPI" \
         "check the network and PyPI access, then run again" venv "$folder/venv" '' "${files[@]}"
     "$folder/venv/bin/python" tools/mutants_cpp.py "--folder=$folder" "--results=$DEV/mutate/cpp.jsonl" "$@" ||
-        die "too many mutants survived, or the tests fail without one; see above"
+        die "too many mutants survived, the tests fail without one, or the checker accepts a contact; see above"
 }

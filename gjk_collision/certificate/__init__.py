@@ -79,9 +79,9 @@ class FreeCertificate(Record):
             This is computed by ``src_cpp/checker/free_certificate.c`` in integers, without the
             kernel. It is proven with Frama-C that this function is right, see ``docs/safety.md``.
             It takes less than 1 us per row. It may return False if a gap exceeds the required
-            distance by less than 3e-12 times the largest of these numbers of both parts:
-            coordinates, where those of the obstacle are relative to the pose of the shape, radii,
-            and the required distance.
+            distance by less than 2**-53 m, or 3e-12 times the largest of these numbers of both
+            parts: coordinates, where those of the obstacle are relative to the pose of the shape,
+            radii, and the required distance.
         """
         if fast:
             if self.ids.shape != self.bounds.shape or self.ids.shape != self.pairs.shape[:1]:

@@ -72,7 +72,7 @@ inline void check_certificate(Pair pair, Random& random, Report& report) {
   ++report.asked;
   if (!ask(truth, direction)) {
     ++report.hits;
-    const double resolution = 3e-12 * detail::largest(pair);  // docs/safety.md
+    const double resolution = std::fmax(3e-12 * detail::largest(pair), 0x1p-53);  // as documented
     if (!truth.within({pair.p_radius, pair.q_radius, pair.margin, resolution})) {
       report.fail("the checker refuses a gap above its resolution", literal(pair));
     }
