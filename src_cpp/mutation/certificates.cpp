@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-int main(int argc, char** argv) {
+int main(int argc, const char** argv) {
   using namespace gjk::verify;
-  const long pairs = argc > 1 ? std::atol(argv[1]) : 1000;
+  const long pairs = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1000;
   Report report;
   for (std::size_t type = 0; type < kAllTypes; ++type) {
     Random random(type);
