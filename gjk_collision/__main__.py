@@ -144,9 +144,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
     add("--scheduler", metavar="ADDRESS",
         help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786")
-    add("--table", type=Path, metavar="FILE",
-        help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
-        "(needs pyarrow); the file must not exist")
+    add("--table", action=_Removed, help=argparse.SUPPRESS,
+        const="results.jsonl has a line per answer; in Python: pandas.read_json(FILE, lines=True)")
     add("--mcap", type=Path, metavar="FILE",
         help="write the answers of one bag and their markers to an .mcap file too, for Foxglove "
         "and 'ros2 bag play'; the file must not exist")
@@ -164,17 +163,15 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_parameters
     from .replay.span import Span
-    from .report.exports import Exports
     from .report.many import ClusterError, run_all
     from .report.outcome import Outcome
     from .report.run import Options
     from .server.config import Config
 
     golden = None if given.golden is None else given.golden.resolve()
-    exports = Exports(given.table, given.mcap)
     try:
         span = Span(given.first, given.last)
-        options = Options(golden, not given.no_page, span=span, exports=exports)
+        options = Options(golden, not given.no_page, span=span, mcap=given.mcap)
         configs = [read_parameters(each, given.node) for each in given.params] or [Config()]
         each_cases = _cases_to_replay(given, configs, options)
     except BagError as error:
@@ -223,6 +220,7 @@ def _cases_to_replay(
     from .replay.case import CaseError, read_cases
     from .replay.case_fields import Place
     from .replay.topics import checked_mapping
+    from .report.answer_file import check_file
     from .report.run import golden_of, written_by
 
     if len(configs) > 2:
@@ -254,11 +252,11 @@ def _cases_to_replay(
         raise CaseError("--golden: this replay would overwrite it; use another --out")
     if given.jobs < 1:
         raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
-    exports = options.exports
-    if exports.given and (len(cases) > 1 or given.scheduler is not None):
-        rule = "must be used with one bag or case, and without --scheduler"
-        raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
-    exports.check()
+    if options.mcap is not None:
+        if len(cases) > 1 or given.scheduler is not None:
+            rule = "must be used with one bag or case, and without --scheduler"
+            raise CaseError(f"--mcap: {rule} (got {len(cases)} cases)")
+        check_file(options.mcap)
     for case in cases:  # before the reports of an earlier replay are replaced
         if not options.span.is_whole:
             with suppress(BagError), Bag(case.bag) as bag:  # the reports say why
@@ -361,8 +359,7 @@ NO_PICTURE = (
 def _trace(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
-    from .replay.moment import moment
-    from .report.decision import decision
+    from .report.decision import decision, moment
     from .server.config import Config
     from .server.frames import FrameError
 

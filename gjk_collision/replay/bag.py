@@ -25,6 +25,7 @@ from .salvage import (
     advice,
     damaged_chunk,
     salvage,
+    text_of,
     was_closed,
     without_end,
 )
@@ -103,7 +104,7 @@ class Bag:
             except Exception as second:
                 self._remove_copy()
                 explains = isinstance(second, ModuleNotFoundError | SalvageError)
-                text = _text(second if explains else error)
+                text = text_of(second if explains else error)
                 raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
         if self._is_compressed():
             self.__exit__(None, None, None)
@@ -161,7 +162,7 @@ class Bag:
                     kind = _ros_name(connection.msgtype)
                     yield Message(connection.topic, kind, time, data)
             except Exception as error:
-                text = self.incomplete or f"{_text(error)}; {advice(self.path)}"
+                text = self.incomplete or f"{text_of(error)}; {advice(self.path)}"
                 raise BagError(self._break(text, time)) from error
         if self.incomplete:
             raise BagError(self._break(self.incomplete, time))
@@ -234,7 +235,7 @@ class Bag:
         if (self.path / "metadata.yaml").is_file():
             return False  # rosbags decompresses the messages
         with suppress(Exception):  # a damaged message is reported when it is read
-            return next(_bytes_of(self._reader)).startswith(ZSTD)
+            return next(self._reader.messages())[2].startswith(ZSTD)
         return False
 
     def _remove_copy(self) -> None:
@@ -291,14 +292,6 @@ def find_bags(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _bytes_of(reader: Reader) -> Iterator[bytes]:
-    return (data for _, _, data in reader.messages())
-
-
 def _ros_name(kind: str) -> str:
     """Return the ROS name of a type. rosbags writes package/srv/msg/Name_Event."""
     return kind.replace("/srv/msg/", "/srv/")
-
-
-def _text(error: Exception) -> str:
-    return f"{error}" if str(error) else type(error).__name__

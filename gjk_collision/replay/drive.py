@@ -11,6 +11,7 @@ The result does not depend on the clock of this machine or on the order of threa
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
+from math import nan
 from operator import attrgetter
 from typing import Any
 
@@ -18,11 +19,13 @@ from ..errors import InputError
 from ..server.adapters import CONVERTERS, footprint, twist
 from ..server.config import Config
 from ..server.fields import nanoseconds
+from ..server.frames import FrameError
 from ..server.server import Heartbeat, Server
 from ..server.snapshot import Fault, Report, empty_snapshot
 from ..server.transforms import TransformTree, insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
+from .causes import Causes
 from .faults import FaultSpec, Faulty, clock_shift, inject
 from .live_parameters import LiveParameters
 from .origin import Recording
@@ -30,7 +33,10 @@ from .requests import RecordedRequests
 from .rows import Row
 from .topics import Topics
 
-__all__ = ["Drive"]
+__all__ = ["TRANSFORM", "Drive"]
+
+# Name of the pose of the vehicle among the sources. No source can have this name.
+TRANSFORM = "pose of the vehicle"
 
 
 class Drive:
@@ -59,6 +65,8 @@ class Drive:
         Exceptions that were raised while answers were computed.
     recording : Recording
         Digests of the messages so far, without the faults.
+    causes : Causes
+        Explains the answers.
     """
 
     def __init__(
@@ -78,6 +86,9 @@ class Drive:
         self.errors: list[str] = []
         self._clock = 0
         self._time = bag.begin
+        is_wrong = any(each.kind == "jump_clock" for each in faults)
+        clock = "an injected fault" if is_wrong else f"the time on {topics.clock}"
+        self.causes = Causes(topics.resolved(config), clock)
         self._server = Server(self, epoch=-1)
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
@@ -117,8 +128,18 @@ class Drive:
         yield from self._requests.finish()
 
     def reports(self) -> list[Report]:
-        """Return the state of each sender at the time of the last row."""
-        return self._server.reports()
+        """Return the state of each sender, and of `TRANSFORM`, at the time of the last row."""
+        return [*self._server.reports(), self._transform()]
+
+    def _transform(self) -> Report:
+        """Return the age of the newest pose of the vehicle, or why it is not known."""
+        config = self.snapshot.config
+        try:
+            _, stamp = self.transforms.latest(config.check_frame, config.base_frame)
+        except FrameError as error:
+            return Report(TRANSFORM, "", Fault(error.status, str(error)))
+        age = (self.snapshot.stamp - stamp) * 1e-9 if stamp else nan  # 0: it is static
+        return Report(TRANSFORM, "", None, age=age)
 
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""
@@ -161,6 +182,8 @@ class Drive:
             fields = self._bag.decode(message)
             for change in message.changes if isinstance(message, Faulty) else ():
                 change(fields)
+            if names:
+                self.causes.receive(message.topic, self._t, fields)
             if message.topic in self._handlers:
                 rows = self._handlers[message.topic](fields)
         except Exception as error:  # invalid bytes can raise any error
@@ -199,8 +222,13 @@ class Drive:
         return []
 
     def _receive_parameters(self, message: Any) -> list[Row]:
-        self._live.receive(message, (self._time - self._bag.begin) * 1e-9)
+        self._live.receive(message, self._t)
         return []
+
+    @property
+    def _t(self) -> float:
+        """The log time after the begin of the bag [s]."""
+        return (self._time - self._bag.begin) * 1e-9
 
     # ---- the shell of the server
 
@@ -210,6 +238,7 @@ class Drive:
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)
         self.transforms.set_time(now)
+        self.causes.pass_time(self._t, now)
         return now
 
     def steady(self) -> int:

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in a replay: successive stamps with one answer, or with one change of it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
-from ..server.snapshot import Report
 from ..verdict import WORST_FIRST, Status, Verdict
+from .causes import State
 from .rows import Row
 
-__all__ = ["KEPT", "MISSING", "NEAR", "NEW", "Events"]
+__all__ = ["KEPT", "LEAST", "MISSING", "NEAR", "NEW", "Events"]
 
 # m. An answer FREE at a smaller distance is an event too.
 NEAR = 0.1
@@ -22,11 +22,8 @@ LEAST = 1e-6
 # Number of events that are kept at least, the most severe ones.
 KEPT = 500
 
-# Share of the timeout of a source. If older data than this is used while the newest message waits
-# for its transform, this is an event.
-LATE = 0.5
-
 COMPARED, MISSING, NEW = "compared", "missing stamp", "new stamp"
+_ABSENT = {MISSING: "golden {}, now no answer", NEW: "golden no answer, now {}"}
 
 
 @dataclass(slots=True)
@@ -43,7 +40,7 @@ class _Run:
     begin: float = field(init=False)  # times of the first and of the last stamp [s]
     end: float = field(init=False)
     count: int = 1
-    more: str = ""  # what else is known about the first stamp
+    more: str = ""  # what else is known about the first stamp, or the margin
 
     def __post_init__(self) -> None:
         self.begin = self.end = self.at
@@ -60,7 +57,7 @@ class _Run:
             "to": round(self.end, 6),
             "stamps": self.count,
             "what": self._what(),
-            "why": ", ".join(filter(None, (self._why(), self.more))),
+            "why": self._why(),
         }
 
     def _what(self) -> str:
@@ -68,6 +65,8 @@ class _Run:
         if old is None or new is None:
             row = new or old
             assert row is not None
+            if self.label in (MISSING, NEW):
+                return f"{self.label} ({_ABSENT[self.label].format(_answer(row))})"
             if self.label:
                 return f"{self.label}, {_answer(row)}"
             return _answer(row) + (", near miss" if row.verdict is Verdict.FREE else "")
@@ -79,11 +78,13 @@ class _Run:
         new = self.new
         if new is None:
             return ""
+        if self.old is None and self.label not in ("", NEW):
+            return self.more
         if new.status is not Status.SUCCESS:
-            return new.message
+            return "; ".join(filter(None, (new.message, self.more)))
         before = "" if self.old is None else _nearest(self.old)
         after = _nearest(new)
-        parts = [f"{before} -> {after}" if before and before != after else after]
+        parts = [f"{before} -> {after}" if before and before != after else after, self.more]
         where = f" at {self.at:.3f} s" if self.at > self.begin else ""
         if self.old is not None and self.old.verdict is new.verdict:
             if isfinite(self.worst) and self.worst >= LEAST:
@@ -99,7 +100,7 @@ class Events:
     Parameters
     ----------
     explain : callable
-        Returns what else is known about an answer COLLISION that begins an event.
+        Returns what else is known about an answer.
     """
 
     def __init__(self, explain: Callable[[Row], str] = lambda row: "") -> None:
@@ -119,33 +120,15 @@ class Events:
         severity = WORST_FIRST.index(row.verdict)
         self._extend(("", COMPARED), _Run(key, "", severity, t, None, row, -row.distance))
 
-    def add_waits(
-        self, t: float, row: Row, reports: Iterable[Report], timeouts: Mapping[str, float]
-    ) -> None:
-        """Add the senders whose newest message waits for its transform while old data is used.
-
-        Parameters
-        ----------
-        t : float
-            Time of the stamp [s].
-        row : Row
-            The answer.
-        reports : iterable of Report
-            The state of each sender.
-        timeouts : mapping
-            Maximum age of the data of each source [s].
-        """
-        for each in reports:
-            lane = each.source, each.sender
-            timeout = timeouts.get(each.source, inf)
-            if each.waiting is None or each.age <= LATE * timeout:
-                self._end(lane)
-                continue
-            text = f"{each.source}: data from {each.age:.3f} s before is used, because the newest "
-            text += f"message waits for its transform; limit {timeout:g} s"
-            severity = len(WORST_FIRST)
-            one = _Run(lane, "late transform", severity, t, None, row, each.age, more=text)
-            self._extend(lane, one)
+    def add_states(self, t: float, row: Row, states: Iterable[State]) -> None:
+        """Add what lasts at the time `t` [s] while the answer is `row`, and end what does not."""
+        lasting = set()
+        for name, label, size, text in states:
+            lane = label, name
+            lasting.add(lane)
+            self._extend(lane, _Run(lane, label, len(WORST_FIRST), t, None, row, size, more=text))
+        for lane in [each for each in self._open if each[1] != COMPARED and each not in lasting]:
+            self._end(lane)
 
     def add_change(
         self, t: float, old: Row | None, new: Row | None, label: str, severity: int
@@ -192,13 +175,15 @@ class Events:
         run = self._open.get(lane)
         if run is None or run.key != one.key:
             self._end(lane)
-            if one.new is not None and one.new.verdict is Verdict.COLLISION:
+            if one.new is not None:
                 one.more = one.more or self.explain(one.new)
             self._open[lane] = one
             return
         run.end, run.count = one.at, run.count + 1
         if one.worst > run.worst + LEAST:
             run.at, run.old, run.new, run.worst = one.at, one.old, one.new, one.worst
+            if one.new is not None and one.new.verdict is Verdict.MARGIN:
+                one.more = self.explain(one.new)  # the margin of this obstacle
             run.more = one.more or run.more
 
     def _end(self, lane: tuple[str, str]) -> None:

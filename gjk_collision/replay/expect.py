@@ -10,7 +10,7 @@ reaction whose verdict never occurs.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf, isfinite, isnan
+from math import inf, isnan
 from typing import Any
 
 from ..verdict import Status, Verdict
@@ -133,19 +133,9 @@ class Reaction:
     _reached: float | None = field(default=None, init=False)
 
     @property
-    def begin(self) -> float:
-        """Begin of the time in which the verdict is expected [s]."""
-        return self.at
-
-    @property
-    def end(self) -> float:
-        """End of this time [s]."""
-        return self.at + self.within
-
-    @property
     def first(self) -> float:
         """Time of the first stamp to look at if the expectation failed [s]."""
-        return self.end if self._reached is None else self._reached
+        return self.at + self.within if self._reached is None else self._reached
 
     def is_tested_in(self, span: Span) -> bool:
         """Return whether the times are in the part of the recording that is judged."""
@@ -258,15 +248,14 @@ class Expectations:
         -------
         list of dict
             ``text``: the expectation. ``failure``: why it failed; empty: it did not fail.
-            ``from``, ``to``: the time to which it applies [s]; None: the end of the bag. ``at``:
-            time of the first stamp to look at [s]; None: it did not fail, or was not tested.
+            ``at``: time of the first stamp to look at [s]; None: it did not fail, or was not
+            tested.
         """
         found = []
         for each in self._each:
-            failure, end = each.failure(), each.end if isfinite(each.end) else None
+            failure = each.failure()
             at = each.first if failure else None
-            times = {"from": each.begin, "to": end, "at": at}
-            found.append({"text": str(each), "failure": failure, **times})
+            found.append({"text": str(each), "failure": failure, "at": at})
         return found
 
 

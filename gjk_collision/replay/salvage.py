@@ -24,6 +24,7 @@ __all__ = [
     "advice",
     "damaged_chunk",
     "salvage",
+    "text_of",
     "was_closed",
     "without_end",
 ]
@@ -91,7 +92,7 @@ def _copy_files(bag: Path, folder: Path) -> str:
         except ModuleNotFoundError:
             raise
         except Exception as error:  # a damaged file can raise any error
-            wrong = f"{name}: {error}" if str(error) else f"{name}: {type(error).__name__}"
+            wrong = f"{name}: {text_of(error)}"
         if wrong:
             break
     if not kept:
@@ -102,6 +103,11 @@ def _copy_files(bag: Path, folder: Path) -> str:
     about["files"] = [each for each in about.get("files", ()) if each.get("path") in kept]
     (folder / "metadata.yaml").write_text(yaml.safe_dump(described), "utf-8")
     return wrong
+
+
+def text_of(error: Exception) -> str:
+    """Return the message of an error, or its type if it has none."""
+    return f"{error}" if str(error) else type(error).__name__
 
 
 def advice(bag: Path) -> str:
@@ -244,7 +250,7 @@ def _copy_mcap(file: Path, target: Path) -> str:
                     )
         except Exception as error:
             writer.finish()
-            return f"{error}" if str(error) else type(error).__name__
+            return text_of(error)
     return ""
 
 

@@ -7,10 +7,10 @@ from math import inf
 
 from .case_fields import CaseError
 
-__all__ = ["Span"]
+__all__ = ["TOLERANCE", "Span"]
 
 # s. The page of a replay shows times to the microsecond.
-_TOLERANCE = 5e-7
+TOLERANCE = 5e-7
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Span:
             raise CaseError(f"--to: must be > --from, which is {self.begin:g} (got {self.end:g})")
 
     def __contains__(self, t: float) -> bool:
-        return self.begin - _TOLERANCE <= t <= self.end + _TOLERANCE
+        return self.begin - TOLERANCE <= t <= self.end + TOLERANCE
 
     def __str__(self) -> str:
         return f"from {self.begin:g} s to {'the end' if self.end == inf else f'{self.end:g} s'}"
@@ -45,11 +45,11 @@ class Span:
 
     def is_after(self, t: float) -> bool:
         """Return whether the time `t` [s] is after the span."""
-        return t > self.end + _TOLERANCE
+        return t > self.end + TOLERANCE
 
     def check(self, name: str, seconds: float) -> None:
         """Raise an error if the span is not inside a recording of a duration [s]."""
         for option, value in (("--from", self.begin), ("--to", self.end)):
-            if value != inf and value > seconds + _TOLERANCE:
+            if value != inf and value > seconds + TOLERANCE:
                 rule = f"must be <= {seconds:.6f}, the duration of {name} in seconds"
                 raise CaseError(f"{option}: {rule} (got {value:g})")

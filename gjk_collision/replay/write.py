@@ -9,17 +9,16 @@ from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.rosbag2 import StoragePlugin, Writer
 
 from ..server.config import OBSTACLE_ARRAY
 from ..server.frames import Pose
 from ..server.obstacles import Obstacles
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
-__all__ = ["BagWriter", "Compression", "Storage"]
+__all__ = ["BagWriter", "Storage"]
 
 Storage = Literal["mcap", "sqlite3"]
-Compression = Literal["", "message", "file", "storage"]
 
 
 class BagWriter:
@@ -31,20 +30,11 @@ class BagWriter:
         Folder to write. It must not exist.
     storage : {'mcap', 'sqlite3'}
         Storage format.
-    compression : {'', 'message', 'file', 'storage'}
-        Compression with zstd. '': none; 'message': each message; 'file': the whole file;
-        'storage': each chunk (mcap only).
     """
 
-    def __init__(
-        self, path: Path, storage: Storage = "mcap", compression: Compression = ""
-    ) -> None:
+    def __init__(self, path: Path, storage: Storage = "mcap") -> None:
         plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
         self._writer = Writer(path, version=9, storage_plugin=plugin)
-        if compression:
-            self._writer.set_compression(
-                CompressionMode[compression.upper()], CompressionFormat.ZSTD
-            )
         self._store = typestore()
         self.types = self._store.types
         self._connections: dict[tuple[str, str], Any] = {}

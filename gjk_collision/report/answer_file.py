@@ -10,6 +10,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
 from ..replay.golden import Comparison
 from ..replay.interfaces import message, typestore
@@ -19,7 +20,7 @@ from ..server.answers import Answer, StateAnswer
 from ..server.drawing import marker_array
 from ..server.frames import Pose
 
-__all__ = ["MARKERS", "STATE", "AnswerFile"]
+__all__ = ["MARKERS", "STATE", "AnswerFile", "check_file"]
 
 # Topic and message type.
 STATE = "/replay/state", "gjk_collision/msg/CollisionState"
@@ -39,6 +40,22 @@ _TYPES = {
 }
 
 
+def check_file(path: Path) -> None:
+    """Raise an error if a file cannot be written. An existing file could be a recording.
+
+    Raises
+    ------
+    CaseError
+        The file exists, or its name does not end in .mcap, or its folder does not exist.
+    """
+    if path.suffix != ".mcap":
+        raise CaseError(f"--mcap: must end in .mcap (got {path})")
+    if path.exists() or path.is_symlink():
+        raise CaseError(f"--mcap: {path} exists: delete it, or use another name")
+    if not path.parent.is_dir():
+        raise CaseError(f"--mcap: the folder {path.parent} does not exist")
+
+
 class AnswerFile:
     """An mcap file that is open for writing.
 
@@ -46,13 +63,21 @@ class AnswerFile:
     ----------
     path : Path
         The file to write. It must not exist.
+
+    Raises
+    ------
+    CaseError
+        The file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         from mcap.writer import Writer
 
         self._store = typestore()
-        self._file = path.open("xb")
+        try:
+            self._file = path.open("xb")
+        except OSError as error:
+            raise CaseError(f"--mcap: {path} cannot be written: {error}") from error
         self._writer: Any = Writer(self._file)
         self._writer.start(profile="ros2", library="gjk_collision")
         self._channels: dict[tuple[str, str], int] = {}
@@ -63,8 +88,8 @@ class AnswerFile:
         self._writer.finish()
         self._file.close()
 
-    def add(self, t: float, row: Row, drive: Drive, change: Comparison | None) -> None:
-        """Write the answer `row` of a replay; `t` is not used, the log time is that of the row.
+    def add(self, row: Row, drive: Drive, change: Comparison | None) -> None:
+        """Write the answer `row` of a replay.
 
         Parameters
         ----------

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
 
+from ..replay.events import LEAST
 from ..replay.rows import Row
 from ..verdict import Status, Verdict
 
@@ -37,13 +38,11 @@ class Counts:
     free_without_success: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     statuses: Counter[Status] = field(default_factory=Counter)
-    changes: int = 0
     request_verdicts: Counter[Verdict] = field(default_factory=Counter)
     replies_compared: int = 0
     replies_changed: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     closest: Row | None = None
     closest_time: float = nan
-    _last: Verdict | None = None
 
     def add(self, t: float, row: Row) -> None:
         """Count a row at the time `t` [s] after the begin of the bag."""
@@ -57,9 +56,7 @@ class Counts:
         self.data_stamps += row.cause == "data"
         self.verdicts[row.verdict] += 1
         self.statuses[row.status] += 1
-        self.changes += self._last not in (None, row.verdict)
-        self._last = row.verdict
-        if row.distance < (self.closest.distance if self.closest else inf):
+        if row.distance < (self.closest.distance - LEAST if self.closest else inf):
             self.closest, self.closest_time = row, t
 
     def _add_request(self, t: float, row: Row) -> None:
@@ -86,7 +83,6 @@ class Counts:
             "data_stamps": self.data_stamps,
             "verdicts": {each.name: self.verdicts[each] for each in Verdict},
             "statuses": {each.name: n for each, n in sorted(self.statuses.items())},
-            "verdict_changes": self.changes,
             "closest": closest,
             "requests": {
                 "count": self.requests,

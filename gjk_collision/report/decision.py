@@ -1,15 +1,23 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How the verdict on the vehicle and one obstacle was decided, as text."""
+"""How the verdict on the vehicle and one obstacle at a time of a bag was decided, as text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..geometry import closest, collide
-from ..replay.moment import Pair
+from ..replay.bag import Bag
+from ..replay.case import Case
+from ..replay.drive import Drive
+from ..replay.pair import MomentError, Pair, pair_of
+from ..replay.rows import Row
+from ..replay.span import TOLERANCE
+from ..replay.topics import choose
+from ..server.snapshot import Snapshot
 from ..tracing import deciding_step
 from ..verdict import Verdict
 
-__all__ = ["decision"]
+__all__ = ["Moment", "decision", "moment"]
 
 # What each step of the cascade has proven, by the verdict: docs/kernel.md.
 _PROVEN = {
@@ -30,6 +38,60 @@ _PROVEN = {
 }
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A stamp with its number (from 0), its time after the begin of the bag [s], and a pair."""
+
+    stamp: int
+    time: float
+    row: Row
+    obstacle_id: int
+    pair: Pair
+
+
+def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
+    """Return the vehicle and an obstacle at the last stamp at or before a time.
+
+    Its answer holds at that time. If no stamp is before the time, this is the first stamp.
+
+    Parameters
+    ----------
+    case : Case
+        The bag, with parameters, topics and faults.
+    seconds : float
+        Time after the begin of the bag [s], to the microsecond.
+    obstacle_id : int
+        Id of the obstacle; None: the nearest obstacle.
+
+    Raises
+    ------
+    MomentError
+        There is no such stamp or obstacle, or the vehicle is not known at the stamp.
+    BagError
+        The bag cannot be replayed up to the stamp.
+    """
+    last: tuple[int, Row, Snapshot] | None = None
+    with Bag(case.bag) as bag:
+        topics, live = choose(bag, case.config, case.topics), case.live_parameters
+        drive = Drive(bag, case.config, topics, case.faults, live_parameters=live)
+        end = bag.seconds
+        for stamp, row in enumerate(row for row in drive.rows() if row.is_state):
+            time = (row.time - bag.begin) * 1e-9
+            if last is not None and time > seconds + TOLERANCE:
+                end = time
+                break
+            last, end = (stamp, row, drive.snapshot), max(end, time)  # a fault can delay messages
+        if not 0.0 <= seconds <= end + TOLERANCE:
+            rule = f"the time must be between 0 and the end of the bag, {end:.6f} s"
+            raise MomentError(f"{bag.path.name}: {rule} (got {seconds:g} s)")
+        if last is None:
+            raise MomentError(f"{bag.path.name}: the bag has no stamp")
+        stamp, row, snapshot = last
+        named = (row.nearest_id, row.nearest_source) if obstacle_id is None else (obstacle_id, "")
+        time = (row.time - bag.begin) * 1e-9
+        return Moment(stamp, time, row, named[0], pair_of(snapshot, row, *named))
+
+
 def decision(pair: Pair) -> list[tuple[str, str]]:
     """Return the decision on the vehicle (a) and the obstacle (b): names and texts."""
     a, pose_a, b, pose_b, margin = pair
@@ -39,15 +101,11 @@ def decision(pair: Pair) -> list[tuple[str, str]]:
     (verdict, _, certain), _ = steps
     is_certain = nearest.lower_bound > certain
     name = "COLLISION" if hit else "FREE" if is_certain or verdict is Verdict.FREE else "MARGIN"
-    by_distance = "decides FREE; no other step is needed"
-    if not is_certain:
-        by_distance = "does not decide FREE; the step above decides"
     which = "deepest" if nearest.distance < 0.0 else "closest"
     facts = [
         ("verdict on this pair", name),
         ("required margin", f"{_digits(margin)} m"),
         ("decided by", _steps(steps, name, margin)),
-        ("in a query for the distance", f"the certified lower bound {by_distance}"),
         ("distance", f"{_digits(nearest.distance)} m"),
         ("certified lower bound", f"{_digits(nearest.lower_bound)} m"),
         ("direction from a to b", f"({_digits(*nearest.direction)})"),

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenes that a page shows of a replay: a limited number of frames."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, isnan
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from ..replay.drive import Drive
 from ..replay.golden import LABELS, Comparison
 from ..replay.rows import Row
-from ..server.snapshot import Report
 from ..verdict import WORST_FIRST
 from .scene_view import Scenery, SceneView, exact, rounded, scenery
 
@@ -72,20 +70,16 @@ class Film:
         self._runs: list[_Run] = []
         self._count, self._end = 0, 0.0
 
-    def add(
-        self, t: float, row: Row, reports: Iterable[Report] = (), change: Comparison | None = None
-    ) -> None:
+    def add(self, t: float, row: Row, change: Comparison | None = None) -> None:
         """Add the answer `row` at the time `t` [s] after the begin of the bag.
 
         Parameters
         ----------
-        reports : iterable of Report
-            The state of each sender at this time.
         change : Comparison
             The comparison with the golden result; None: there is none.
         """
         number, self._count, self._end = self._count, self._count + 1, t
-        data = scenery(self._drive, reports)
+        data = scenery(self._drive)
         self._append(_Run(number, 1, t, number, t, row, change, data))
         while len(self._runs) >= 2 * MAX_FRAMES:
             self._thin()

@@ -8,11 +8,10 @@ If a process or a worker dies, its unfinished cases run again in another one.
 import multiprocessing
 import signal
 import sys
-import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from .run import Options, run, write_summary
 __all__ = ["ClusterError", "run_all"]
 
 # A case whose process died this many times is not run again: it probably causes the deaths.
-ATTEMPTS = 3
+ATTEMPTS = 2
 
 CLUSTER_WAIT = 60.0  # s, for the scheduler and for its first worker
 
@@ -121,72 +120,24 @@ def _not_replayed(case: Case) -> Result:
     return Result(case.name, Outcome.INTERRUPTED, ["interrupted: not replayed"])
 
 
-# In a process of the pool: whether to stop, set by the main process.
-_stop: Any = None
-
-
-def _start_process(stop: Any) -> None:
-    global _stop  # noqa: PLW0603
-    _stop = stop
-
-
-def _run_unless_stopped(case: Case, out: Path, options: Options) -> Result:
-    """Run a case. After a stop, its reports are those of the part before."""
-
-    def progress(done: int, total: int) -> None:
-        if _stop.is_set():
-            raise KeyboardInterrupt
-
-    return _not_replayed(case) if _stop.is_set() else run(case, out, options, progress)
-
-
-@contextmanager
-def _stopped_by_interrupt(stop: Any) -> Iterator[None]:
-    """Set `stop` at the first SIGINT; at the second, raise KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-        text = "interrupted: the reports of the bags that are being replayed are written; "
-        print(text + "press Ctrl-C again to end without them", file=sys.stderr, flush=True)
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _in_processes(cases: Sequence[Case], out: Path, options: Options, jobs: int) -> Results:
     """Run the cases in new processes, which inherit no threads and locks of this process."""
     context = multiprocessing.get_context("spawn")
-    stop = context.Event()
     left = {case.name: case for case in cases}
     others = set(multiprocessing.active_children())
-    with _stopped_by_interrupt(stop):
-        for attempt in range(ATTEMPTS):
-            # If a process dies, its whole pool breaks. In the last attempt each case has a pool of
-            # its own, so that it cannot break other cases.
-            is_last = attempt == ATTEMPTS - 1
-            groups = [[case] for case in left.values()] if is_last else [list(left.values())]
-            for group in filter(None, groups):
-                if stop.is_set():
-                    return
-                pool = ProcessPoolExecutor(min(jobs, len(group)), context, _start_process, (stop,))
+    for is_alone in (False, True):
+        # If a process dies, its whole pool breaks. Then each case has a pool of its own.
+        groups = [[case] for case in left.values()] if is_alone else [list(left.values())]
+        for group in filter(None, groups):
+            with ProcessPoolExecutor(min(jobs, len(group)), context) as pool:
                 try:
-                    for result in _in_pool(pool, _run_unless_stopped, group, out, options):
+                    for result in _in_pool(pool, group, out, options):
                         del left[result.name]
                         yield result
                 except (KeyboardInterrupt, GeneratorExit):
                     for each in set(multiprocessing.active_children()) - others:
                         each.kill()
                     raise
-                finally:
-                    pool.shutdown(cancel_futures=True)
     for case in left.values():
         yield _lost(case, f"its process died {ATTEMPTS} times")
 
@@ -206,21 +157,16 @@ def _on_cluster(cases: Sequence[Case], out: Path, options: Options, scheduler: s
             raise ClusterError(text) from error
         pool = client.get_executor(pure=False, retries=ATTEMPTS - 1)
         absolute = [replace(case, bag=case.bag.resolve()) for case in cases]
-        yield from _in_pool(pool, run, absolute, out.resolve(), options)
+        yield from _in_pool(pool, absolute, out.resolve(), options)
 
 
-def _in_pool(
-    pool: Executor,
-    task: Callable[[Case, Path, Options], Result],
-    cases: Sequence[Case],
-    out: Path,
-    options: Options,
-) -> Results:
+def _in_pool(pool: Executor, cases: Sequence[Case], out: Path, options: Options) -> Results:
     """Yield the results of the cases whose process does not die."""
-    # The processes inherit the blocked signal, which a terminal sends to them too.
+    # The processes inherit the blocked signal: a terminal sends it to them too, but they are
+    # ended by this process.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        futures = {pool.submit(task, case, out, options): case for case in cases}
+        futures = {pool.submit(run, case, out, options): case for case in cases}
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for future in as_completed(futures):

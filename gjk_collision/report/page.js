@@ -79,20 +79,17 @@ function toEvent(way) {  // goes to the begin of the next event, and the address
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   if (event.target.classList?.contains("wide") && /^(Arrow|Home|End| )/.test(event.key)) return;  // they scroll the table
-  const inScene = event.target === el("scene"), far = event.shiftKey ? 10 : 1;
+  const far = event.shiftKey ? 10 : 1;
   const inTime = event.target === el("timeline"), half = (shown.to - shown.from) / 2;
   const keys = {
-    ArrowLeft: () => inScene ? pan(-40, 0) : go(stamp - far),
-    ArrowRight: () => inScene ? pan(40, 0) : go(stamp + far),
-    ArrowUp: inScene && (() => pan(0, 40)),
-    ArrowDown: inScene && (() => pan(0, -40)),
+    ArrowLeft: () => go(stamp - far), ArrowRight: () => go(stamp + far),
     Home: () => go(0), End: () => go(count - 1),
     PageUp: inTime && (() => { panTime(-half); seek(time[stamp] - half); }),
     PageDown: inTime && (() => { panTime(half); seek(time[stamp] + half); }),
-    n: () => toEvent(1), p: () => toEvent(-1), f: () => setFollow(!follow),
+    n: () => toEvent(1), p: () => toEvent(-1),
     "+": () => inTime ? zoomTime(1.5) : zoom(1.25), "=": () => inTime ? zoomTime(1.5) : zoom(1.25),
     "-": () => inTime ? zoomTime(1 / 1.5) : zoom(0.8),
-    0: () => { if (inTime) show(begin, end); else { setFollow(false); fit(); drawScene(); } },
+    0: () => { if (inTime) show(begin, end); else { fit(); drawScene(); } },
   };
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(); }
@@ -102,11 +99,8 @@ for (const [id, act] of Object.entries({
   back: () => go(stamp - 1), forward: () => go(stamp + 1),
   "time-in": () => zoomTime(1.5), "time-out": () => zoomTime(1 / 1.5), "time-whole": () => show(begin, end),
   next: () => toEvent(1), previous: () => toEvent(-1),
-  in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { setFollow(false); fit(); drawScene(); },
+  in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { fit(); drawScene(); },
 })) el(id).addEventListener("click", act);
-el("follow").addEventListener("change", (event) => setFollow(event.target.checked));
-
-listenToScene();
 
 window.addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLegend(); drawSceneLegend(); });
@@ -122,7 +116,7 @@ document.addEventListener("click", (event) => {  // also a link that was followe
   const link = event.target.closest('a[href^="#t="]');
   if (!link) return;
   seek(Number(link.hash.slice(3)));
-  el("timeline").scrollIntoView({ block: "nearest" });
+  document.querySelector(".row").scrollIntoView({ block: "nearest" });  // the timeline and the scene
   el("timeline").focus({ preventScroll: true });
 });
 if (!asked()) { if (data.opens === null) go(0); else seek(data.opens); }

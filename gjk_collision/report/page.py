@@ -5,14 +5,16 @@
 import json
 from collections.abc import Sequence
 from math import inf
+from pathlib import Path
 from typing import Any
 
+from ..formats.figures import VEHICLE, VERDICT_COLOURS
+from ..replay.drive import TRANSFORM
 from ..verdict import Verdict
 from .outcome import Outcome, Result, outcome_text, total_text
-from .templates import render
 from .texts import event_time
 
-__all__ = ["overview", "page"]
+__all__ = ["overview", "page", "render"]
 
 
 def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]) -> str:
@@ -27,7 +29,6 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
     film : dict
         The result of `film.Film.to_dict`.
     """
-    golden = summary["golden"] or {}
     data = {
         "verdicts": [each.name for each in Verdict],
         "timeline": timeline,
@@ -37,10 +38,8 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "events": [each["from"] for each in summary["events"]["kept"]],
         "opens": _opens(summary),
         "from": summary.get("identity", {}).get("judged", (None,))[0],
-        "expectations": summary["expectations"],
         "limits": _limits(summary.get("parameters", {})),
-        "names": golden.get("names"),
-        "golden_margin": _golden_margin(summary.get("parameters", {}), golden.get("parameters")),
+        "names": (summary["golden"] or {}).get("names"),
     }
     result = Result(summary["name"], Outcome.PASSED, [], summary)
     return render(
@@ -66,23 +65,12 @@ def _limits(parameters: dict[str, Any]) -> dict[str, float]:
         for name in parameters.get("obstacle_sources", ())
         if not parameters[f"{name}.static"]
     }
-    own = {"footprint": "footprint_timeout", "twist_topic": "twist_timeout"}
+    own = {
+        TRANSFORM: "transform_tolerance",
+        "footprint": "footprint_timeout",
+        "twist_topic": "twist_timeout",
+    }
     return named | {name: parameters[key] for name, key in own.items() if key in parameters}
-
-
-def _golden_margin(parameters: dict[str, Any], differing: list[Any] | None) -> float | None:
-    """Return the safety margin of the golden result [m].
-
-    None: it is not known, or the vehicle of the golden result can have another footprint.
-    """
-    if differing is None:
-        return None
-    old = {name: value for name, value, _ in differing}
-    own = ("margin_", "footprint", "robot_radius", "base_frame", "check_frame")
-    if any(name.startswith(own) for name in old if name != "footprint_timeout"):
-        return None
-    margin: float = old.get("safety_margin", parameters.get("safety_margin", 0.0))
-    return margin
 
 
 def overview(results: Sequence[Result]) -> str:
@@ -90,6 +78,22 @@ def overview(results: Sequence[Result]) -> str:
     ranked = sorted(results, key=_trouble)
     return render(
         "overview.html", results=ranked, outcome_text=outcome_text, total=total_text(results)
+    )
+
+
+def render(name: str, **values: Any) -> str:
+    """Return a template of this folder, filled in. All values are escaped, none may be missing."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(
+        verdicts=VERDICT_COLOURS, vehicle=VEHICLE, **values
     )
 
 

@@ -5,6 +5,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const { verdicts, timeline, film } = data;
 const frames = film.frames;
 const margins = new Set([data.margin, ...frames.map((frame) => frame.sm)]);  // m; a live parameter
+const widest = Math.max(...margins);
 const el = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const number = (value, digits, unit) => value === null || value === undefined ? "-"

@@ -3,13 +3,13 @@
 """Replay of one case and its reports.
 
 The reports are written to a folder with the name of the case: ``results.jsonl`` (a header and one
-row per line; the bytes are the same on every machine), ``summary.json``, ``summary.md``,
-``junit.xml`` and ``index.html``.
+row per line; the bytes are the same on every machine), ``summary.json``, ``junit.xml`` and
+``index.html``.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
@@ -20,18 +20,17 @@ from ..errors import InputError
 from ..replay.bag import Bag, BagError
 from ..replay.case import Case, CaseError
 from ..replay.data_change import first_change
-from ..replay.drive import Drive
+from ..replay.drive import TRANSFORM, Drive
 from ..replay.events import Events
 from ..replay.expect import Expectations
 from ..replay.golden import Comparison, Golden, GoldenError
-from ..replay.moment import is_inside
 from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
 from ..replay.topics import Topics, choose
 from ..server.config import Config
+from .answer_file import AnswerFile
 from .counts import Counts
-from .exports import Export, Exports
 from .film import Film
 from .outcome import Outcome, Result, outcome_text
 from .timeline import Timeline
@@ -64,15 +63,15 @@ class Options:
         Names of the golden result and of this one, for the page.
     span : Span
         The part of the recording that is judged. The data before it is processed too.
-    exports : Exports
-        Files for other programs. There must be only one case.
+    mcap : Path or None
+        Recording of the answers to write. There must be only one case. None: not written.
     """
 
     golden: Path | None = None
     page: bool = True
     names: tuple[str, str] = ("golden", "this run")
     span: Span = field(default_factory=Span)
-    exports: Exports = field(default_factory=Exports)
+    mcap: Path | None = None
 
 
 def run(case: Case, out: Path, options: Options, progress: Progress | None = None) -> Result:
@@ -120,15 +119,12 @@ class _Job:
         self._golden: Golden | None = None
         self._counts = Counts()
         self._events = Events()
-        config = case.config
-        self._timeouts = {each.name: each.timeout for each in config.sources if not each.static}
-        self._timeouts["footprint"] = config.footprint_timeout
         self._outcome, self._failures = Outcome.PASSED, list[str]()
         self._times = list[float | None]()  # of the failures
         self._notes = list[str]()
         self._about: dict[str, Any] = {}
         names = (each.name for each in case.config.sources)
-        self.timeline = Timeline(("footprint", "twist_topic", *names))
+        self.timeline = Timeline((TRANSFORM, "footprint", "twist_topic", *names))
         self.film: dict[str, Any] = {
             "end": 0.0, "origin": (0, 0), "outlines": [], "sources": [], "frames": []
         }  # fmt: skip
@@ -152,7 +148,8 @@ class _Job:
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
-                with self._options.exports.opened() as export:
+                mcap = self._options.mcap
+                with nullcontext() if mcap is None else closing(AnswerFile(mcap)) as export:
                     self._answer(bag, topics, file, export, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
@@ -274,14 +271,12 @@ class _Job:
         bag: Bag,
         topics: Topics,
         file: TextIO,
-        export: Export,
+        export: AnswerFile | None,
         progress: Progress,
     ) -> None:
         case = self._case
         drive = Drive(bag, case.config, topics, case.faults, live_parameters=case.live_parameters)
-        self._events.explain = lambda row: (
-            "inside the vehicle" if is_inside(drive.snapshot, row) else ""
-        )
+        self._events.explain = lambda row: drive.causes.explain(row, drive.snapshot)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
         reported, is_read = 0, False
@@ -295,7 +290,9 @@ class _Job:
                     break
                 if t in self._span:
                     file.write(row.to_json() + "\n")
-                    export(t, row, drive, self._add_row(t, row, drive, film))
+                    change = self._add_row(t, row, drive, film)
+                    if export is not None:
+                        export.add(row, drive, change)
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)
@@ -321,12 +318,16 @@ class _Job:
             self._expectations.add(t, row)
             reports = drive.reports()
             if change is None:
-                self._events.add_waits(t, row, reports, self._timeouts)
+                self._events.add_states(
+                    t, row, drive.causes.states(reports, drive.snapshot.config)
+                )
             if self._options.page:
                 self.timeline.add(t, row, reports, change)
-                film.add(t, row, reports, change)
-        elif change is not None and change.label:
-            self.timeline.mark(t, change.label)
+                film.add(t, row, change)
+        else:
+            self.timeline.add_request(t, row)
+            if change is not None and change.label:
+                self.timeline.mark(t, change.label)
         return change
 
     def _check_counts(self) -> None:
@@ -357,11 +358,10 @@ class _Job:
 
 
 def write_summary(folder: Path, summary: dict[str, Any], results: Sequence[Result]) -> None:
-    """Write the summary of one or many cases as JSON, as Markdown and as JUnit XML."""
+    """Write the summary of one or many cases as JSON and as JUnit XML."""
     from . import texts  # imported after the replay, because the import takes time
 
     (folder / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    (folder / "summary.md").write_text(texts.markdown(results), encoding="utf-8")
     (folder / "junit.xml").write_text(texts.junit(results), encoding="utf-8")
 
 
@@ -383,14 +383,11 @@ def _parameters(config: Config) -> dict[str, Any]:
     return parameters
 
 
-def _beside(golden: Path | None, *keys: str) -> Any:
+def _beside(golden: Path | None, key: str) -> Any:
     """Return a value of the summary in the folder of a golden result; None: not found."""
     if golden is None:
         return None
     try:
-        found = json.loads((golden.parent / SUMMARY).read_text(encoding="utf-8"))
-        for key in keys:
-            found = found[key]
+        return json.loads((golden.parent / SUMMARY).read_text(encoding="utf-8"))[key]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return found

@@ -1,39 +1,36 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The scene at the cursor: vehicle, obstacles, margins, velocities, axes.
-"use strict";
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 const SHOWN = 20;   // rows of the table, and labels in the picture
 const SMALL = 30;   // pixels: no label covers a smaller obstacle
-let follow = true, half = [1, 1], labels = [], kept = [];  // kept: boxes without labels
+let half = [1, 1], labels = [], kept = [];  // kept: boxes without labels
 const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
 
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
 const LINES = {
   margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["blue", [], 2],
   bare: ["ink", [], 1],
-  golden: ["purple", [5, 3], 2.5], waiting: ["edge", [5, 4], 1],
+  golden: ["purple", [5, 3], 2.5],
 };
 
 // ---- obstacles of a frame, with names instead of positions
 
-function obstacleOf(frame, item, isUsed) {  // otherwise its message waits for its transform
+function obstacleOf(frame, item) {
   const [outline, x, y, yaw, id, source, vx, vy, margin] = item, from = film.sources[source];
   return {
-    outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0, isUsed,
+    outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0,
     velocity: typeof vx === "number" ? [vx, vy] : null,
-    age: (isUsed ? frame.a : frame.wa)[source] ?? null, isNearest: isUsed && id === frame.id && from.sender === frame.src,
-    isGolden: isUsed && !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
+    age: frame.a[source] ?? null, isNearest: id === frame.id && from.sender === frame.src,
+    isGolden: !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
   };
 }
 
 function obstaclesOf(frame) {
   const [x, y] = frame.ego || [view.x, view.y];
   const rank = (each) => each.isNearest ? -1 : Math.hypot(each.x - x, each.y - y);
-  return frame.o.map((item) => obstacleOf(frame, item, true)).sort((a, b) => rank(a) - rank(b));
+  return frame.o.map((item) => obstacleOf(frame, item)).sort((a, b) => rank(a) - rank(b));
 }
-
-const waitingOf = (frame) => frame.wait.map((item) => obstacleOf(frame, item, false));
 
 // ---- shapes
 
@@ -119,12 +116,6 @@ function arrow(g, from, to) {
   g.fill();
 }
 
-function line(g, xy) {
-  g.beginPath();
-  for (let i = 0; i < xy.length; i += 2) g.lineTo(...screen(xy[i], xy[i + 1]));
-  g.stroke();
-}
-
 function middle(each) {  // of the corners [m]
   const c = Math.cos(each.yaw), s = Math.sin(each.yaw), n = each.outline.p.length;
   const px = each.outline.p.reduce((sum, p) => sum + p[0], 0) / n, py = each.outline.p.reduce((sum, p) => sum + p[1], 0) / n;
@@ -133,35 +124,19 @@ function middle(each) {  // of the corners [m]
 
 // ---- labels: at the first place that covers neither the vehicle nor another label
 
-function covers(box, vehicle) {
-  for (const { corners, r, path } of vehicle) {
-    const context = layer.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.lineWidth = Math.max(2, 2 * r); context.lineJoin = context.lineCap = "round"; context.setLineDash([]);
-    for (const [u, v] of corners) if (u > box[0] && u < box[2] && v > box[1] && v < box[3]) return true;
-    for (let i = 0; i <= 6; i++) for (let j = 0; j <= 2; j++) {
-      const at = [box[0] + (box[2] - box[0]) * i / 6, box[1] + (box[3] - box[1]) * j / 2];
-      if (context.isPointInPath(path, ...at) || context.isPointInStroke(path, ...at)) return true;
-    }
-  }
-  return false;
-}
-
-function vehicleOf(frame, pose) {
-  return pose ? frame.f.map((k) => {
-    const outline = film.outlines[k], corners = placed(outline, ...pose);
-    return { corners, r: outline.r * view.scale, path: outlineOf(corners) };
-  }) : [];
+function vehicleOf(frame) {
+  return frame.ego ? frame.f.map((k) => ({ corners: placed(film.outlines[k], ...frame.ego), r: film.outlines[k].r * view.scale })) : [];
 }
 
 function label(g, w, h, text, places, vehicle) {
   const wide = g.measureText(text).width / 2 + 4, tall = 9;
+  const around = vehicle.map(({ corners, r }) => [Math.min(...corners.map(([u]) => u)) - r, Math.min(...corners.map(([, v]) => v)) - r,
+    Math.max(...corners.map(([u]) => u)) + r, Math.max(...corners.map(([, v]) => v)) + r]);
   for (const [u, v] of places) {
     const box = [u - wide, v - tall, u + wide, v + tall];
     if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) continue;
-    const taken = [...kept, ...labels.map((each) => each.box)];
+    const taken = [...kept, ...around, ...labels.map((each) => each.box)];
     if (taken.some((o) => o[0] < box[2] && o[2] > box[0] && o[1] < box[3] && o[3] > box[1])) continue;
-    if (covers(box, vehicle)) continue;
     labels.push({ text, box });
     g.globalAlpha = 0.85; g.fillStyle = colour("panel"); g.fillRect(box[0], box[1], 2 * wide, 2 * tall); g.globalAlpha = 1;
     g.fillStyle = colour("ink"); g.fillText(text, u, v);
@@ -187,7 +162,7 @@ function grid(g, w, h) {
   return { step, ticks };
 }
 
-function axes(g, w, h, { step, ticks }, top) {
+function axes(g, w, h, { step, ticks }) {
   const write = (text, u, v) => {
     g.lineWidth = 3; g.lineJoin = "round"; g.strokeStyle = colour("panel"); g.strokeText(text, u, v);
     g.fillStyle = colour("faint"); g.fillText(text, u, v);
@@ -197,7 +172,7 @@ function axes(g, w, h, { step, ticks }, top) {
   g.textAlign = "center";
   for (const [u, text] of ticks[0]) if (u > 50 && u < right - long - 20) write(text, u, h - 9);
   g.textAlign = "left";
-  for (const [v, text] of ticks[1]) if (v > top && v < h - 24) write(text, 4, v);
+  for (const [v, text] of ticks[1]) if (v > 30 && v < h - 24) write(text, 4, v);
   write("x right, y up, in m" + (data.frame ? ", frame " + data.frame : ""), 6, 12);
   g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();  // the scale bar
   g.moveTo(right - long, h - 20); g.lineTo(right - long, h - 8); g.moveTo(right - long, h - 14);
@@ -225,7 +200,7 @@ function fit() {
   if (!frames.length) return;
   const now = frames[cursor], shown = now.o.length ? now : frames.find((each) => each.o.length) || now;
   const box = extent({ ...shown, ego: now.ego }), size = el("scene").getBoundingClientRect(), ego = now.ego;
-  [view.x, view.y] = follow && ego ? ego : [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
+  [view.x, view.y] = ego || [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
   const wide = Math.max(view.x - box[0], box[2] - view.x), tall = Math.max(view.y - box[1], box[3] - view.y);
   view.scale = Math.max(0.5, 0.46 * Math.min(size.width / wide, size.height / tall));
 }
@@ -237,7 +212,7 @@ function drawVehicle(g, w, h, frame) {
   g.globalAlpha = 1;
   for (const k of frame.bare) { pen(g, "bare"); g.stroke(outlineOf(placed(film.outlines[k], ...frame.ego))); }
   if (frame.sm > 0) {
-    const grown = vehicleOf(frame, frame.ego).map(({ corners, r }) => [corners, r + frame.sm * view.scale]);
+    const grown = vehicleOf(frame).map(({ corners, r }) => [corners, r + frame.sm * view.scale]);
     around(g, w, h, grown, "margin");
   }
   const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
@@ -262,7 +237,6 @@ function drawObstacles(g, w, h, obstacles, frame) {
     const [x, y] = middle(each), [vx, vy] = each.velocity;
     pen(g, "velocity"); arrow(g, screen(x, y), screen(x + vx, y + vy));  // the way of 1 s
   }
-  around(g, w, h, waitingOf(frame).map((each) => [placed(each.outline, each.x, each.y, each.yaw), Math.max(1, each.outline.r * view.scale)]), "waiting");
   g.setLineDash([]);
 }
 
@@ -296,28 +270,8 @@ function drawGolden(g, w, h, frame, obstacles) {
     pen(g, "golden"); g.setLineDash([]);
     for (const p of [a, b]) { g.beginPath(); g.arc(...p, 7, 0, 7); g.stroke(); }
   }
-  pen(g, "golden");
   const nearest = obstacles.filter((each) => each.isGolden);
   around(g, w, h, nearest.map((each) => [placed(each.outline, each.x, each.y, each.yaw), each.outline.r * view.scale + 4]), "golden");
-  if (!other.ego || data.golden_margin === null) return;  // null: that vehicle is not known
-  const vehicle = vehicleOf(frame, other.ego), isMoved = !frame.ego || other.ego.some((value, i) => value !== frame.ego[i]);
-  if (isMoved) for (const { path } of vehicle) g.stroke(path);
-  if (data.golden_margin > 0 && data.golden_margin !== frame.sm) {
-    around(g, w, h, vehicle.map(({ corners, r }) => [corners, r + data.golden_margin * view.scale]), "golden");
-  }
-}
-
-// Both answers in words, each with the bar of its verdict.
-function drawAnswers(g, frame) {
-  const say = (code, d) => code === undefined ? "no answer" : verdicts[code] + (d === null ? "" : " " + number(d, 2, "m"));
-  [[data.names[0], frame.g.v, frame.g.d], [data.names[1], frame.v, frame.d]].forEach(([name, code, d], i) => {
-    const v = 26 + 20 * i, text = say(code, d) + ", " + (name.length > 24 ? name.slice(0, 23) + "\u2026" : name);
-    const box = [4, v, 40 + g.measureText(text).width, v + 19];
-    g.globalAlpha = 0.85; g.fillStyle = colour("panel"); g.fillRect(box[0], box[1], box[2] - box[0], 19); g.globalAlpha = 1;
-    if (code !== undefined) bar(g, verdicts[code], 8, v + 2, 22, 15);
-    g.textAlign = "left"; g.fillStyle = colour("ink"); g.fillText(text, 34, v + 10);
-    kept.push(box);
-  });
 }
 
 function drawScene() {
@@ -329,7 +283,7 @@ function drawScene() {
     return;
   }
   const frame = frames[cursor], obstacles = obstaclesOf(frame);
-  if (follow && frame.ego) { view.x = frame.ego[0]; view.y = frame.ego[1]; }
+  if (frame.ego) [view.x, view.y] = frame.ego;
   const lines = grid(g, w, h);
   drawObstacles(g, w, h, obstacles, frame);
   drawVehicle(g, w, h, frame);
@@ -347,9 +301,8 @@ function drawScene() {
     const size = reach(each.outline) * view.scale, [u, v] = screen(...middle(each));
     if (size < SMALL) kept.push([u - size, v - size, u + size, v + size]);
   }
-  if (frame.g) drawAnswers(g, frame);
   g.textAlign = "center";
-  const vehicle = vehicleOf(frame, frame.ego), named = new Set();
+  const vehicle = vehicleOf(frame), named = new Set();
   drawWitness(g, w, h, frame, vehicle);
   if (frame.g && frame.g.w && frame.g.w.length === 4 && String(frame.g.w) !== String(frame.w)) {
     labelWitness(g, w, h, frame.g.w, number(frame.g.d, 2, "m") + " " + data.names[0].slice(0, 12), vehicle);
@@ -365,24 +318,21 @@ function drawScene() {
     const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
     label(g, w, h, text, places, vehicle);
   }
-  axes(g, w, h, lines, frame.g ? 74 : 30);
-  drawTable(obstacles, waitingOf(frame));
+  axes(g, w, h, lines);
+  drawTable(obstacles);
 }
 
-// ---- the table of obstacles, nearest first, then those whose message waits for its transform
+// ---- the table of obstacles, nearest first
 
-function drawTable(obstacles, waiting) {
+function drawTable(obstacles) {
   const named = new Map();  // the boundary of a region has many pieces
-  for (const each of [...obstacles, ...waiting]) {
-    const name = [each.id, each.source, each.isUsed].join(" ");
+  for (const each of obstacles) {
+    const name = each.id + " " + each.source;
     if (!named.has(name)) named.set(name, each);
   }
-  const all = [...named.values()], used = all.filter((each) => each.isUsed);
-  const rows = [...used.slice(0, SHOWN), ...all.filter((each) => !each.isUsed).slice(0, SHOWN)];
-  el("obstacles").replaceChildren(...rows.map((each) => {
+  el("obstacles").replaceChildren(...[...named.values()].slice(0, SHOWN).map((each) => {
     const row = document.createElement("tr"), [x0, y0] = film.origin;
-    const notes = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0], !each.isUsed && "waiting"];
-    const note = notes.filter(Boolean).join(", ");
+    const note = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0]].filter(Boolean).join(", ");
     const texts = [each.id + (note ? " (" + note + ")" : ""), each.from.source, each.from.sender,
       each.from.frame, (each.x + x0).toFixed(3), (each.y + y0).toFixed(3),
       each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3),
@@ -390,9 +340,7 @@ function drawTable(obstacles, waiting) {
     row.append(...texts.map((text) => { const cell = document.createElement("td"); cell.textContent = text; return cell; }));
     return row;
   }));
-  const notes = [used.length > SHOWN && "The " + SHOWN + " nearest of " + used.length + " obstacles.",
-    used.length < all.length && "Waiting: a newer message whose transform is not known yet, at the last known place of its frame. The answer does not use it."];
-  el("more").textContent = notes.filter(Boolean).join(" ");
+  el("more").textContent = named.size > SHOWN ? "The " + SHOWN + " nearest of " + named.size + " obstacles." : "";
 }
 
 // ---- legend
@@ -402,15 +350,13 @@ function drawSceneLegend() {
     margin: "safety margin" + (margins.size > 1 ? "" : ", " + number(data.margin, 2, "m")), inflation: "inflation of the source",
     velocity: "velocity: way in 1 s",
     bare: "vehicle without directional margins",
-    waiting: "newer message that waits for its transform",
-    golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle" +
-      (data.golden_margin > 0 && data.golden_margin !== data.margin ? ", safety margin of " + number(data.golden_margin, 2, "m") : ""),
+    golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle",
   };
   const used = {
-    margin: Math.max(...margins) > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
+    margin: widest > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
     inflation: film.sources.some((each) => each.inflation > 0),
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
-    waiting: frames.some((frame) => frame.wait.length), bare: frames.some((frame) => frame.bare.length),
+    bare: frames.some((frame) => frame.bare.length),
     golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };
   el("scene-legend").replaceChildren(...Object.keys(LINES).filter((name) => used[name]).map((name) => {
@@ -424,28 +370,9 @@ function drawSceneLegend() {
   }));
 }
 
-// ---- zoom and pan
+// ---- zoom; Foxglove shows the exported answers from everywhere
 
-function zoom(factor, u, v) {
-  const x = u === undefined ? view.x : view.x + (u - half[0]) / view.scale;
-  const y = v === undefined ? view.y : view.y - (v - half[1]) / view.scale;
+function zoom(factor) {
   view.scale = Math.max(0.05, Math.min(5000, view.scale * factor));
-  if (u !== undefined) { view.x = x - (u - half[0]) / view.scale; view.y = y + (v - half[1]) / view.scale; }
   drawScene();
-}
-
-function setFollow(on) { follow = on; el("follow").checked = on; drawScene(); }
-
-function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy / view.scale; drawScene(); }
-
-function listenToScene() {
-  el("scene").addEventListener("pointerdown", (event) => el("scene").setPointerCapture(event.pointerId));
-  el("scene").addEventListener("pointermove", (event) => {
-    if (event.buttons) pan(-event.movementX, event.movementY);
-  });
-  el("scene").addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const box = el("scene").getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
-  }, { passive: false });
 }

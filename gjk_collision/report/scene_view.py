@@ -6,7 +6,7 @@ Coordinates are in the check frame, relative to an origin near the first pose, a
 millimetres.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -17,9 +17,8 @@ import numpy.typing as npt
 from ..geometry import Shape
 from ..replay.drive import Drive
 from ..replay.rows import Row
-from ..server.frames import FrameError, Pose
+from ..server.frames import Pose
 from ..server.obstacles import REGION, Obstacles
-from ..server.snapshot import Report
 
 __all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
 
@@ -45,8 +44,6 @@ class Scenery:
     sent : tuple of _Sent
         The lists of the snapshot that the answer was computed from. Messages that are too old or
         invalid are not among them.
-    waiting : tuple of _Sent
-        Newer lists that wait for their transform, at the last known pose of their frame.
     footprint : Shape or None
         The vehicle with the directional margins.
     outline : (n, 2) float64 or None
@@ -56,14 +53,13 @@ class Scenery:
     """
 
     sent: tuple[_Sent, ...]
-    waiting: tuple[_Sent, ...]
     footprint: Shape | None
     outline: Floats | None
     margin: float
 
 
-def scenery(drive: Drive, reports: Iterable[Report]) -> Scenery:
-    """Return the data of the present stamp of a replay; `reports`: the state of each sender."""
+def scenery(drive: Drive) -> Scenery:
+    """Return the data of the present stamp of a replay."""
     snapshot, config = drive.snapshot, drive.snapshot.config
     sent = []
     for part, (_, sender), limits in zip(
@@ -77,25 +73,10 @@ def scenery(drive: Drive, reports: Iterable[Report]) -> Scenery:
     is_round = snapshot.outline is None or len(snapshot.outline) == 1
     return Scenery(
         tuple(sent),
-        tuple(_waiting(drive, reports)),
         snapshot.footprint,
         snapshot.outline if any(sides) and not is_round else None,
         config.safety_margin,
     )
-
-
-def _waiting(drive: Drive, reports: Iterable[Report]) -> Iterator[_Sent]:
-    config = drive.snapshot.config
-    for each in reports:
-        if isinstance(each.waiting, Obstacles):
-            inflation = config.source(each.source).inflation
-            source = each.source, each.sender, each.waiting.frame, inflation
-            try:
-                pose, _ = drive.transforms.latest(config.check_frame, each.waiting.frame)
-            except FrameError:  # no pose is known
-                continue
-            age = (drive.snapshot.stamp - each.waiting.stamp) * 1e-9
-            yield _Sent(source, each.waiting, pose, age)
 
 
 class SceneView:
@@ -115,9 +96,8 @@ class SceneView:
         dict
             ``f``, ``bare``: outlines of the footprint, with and without the directional margins.
             ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
-            margin; the last three may be missing. ``wait``: the same for the messages that wait
-            for their transform. ``a``, ``wa``: for each source with obstacles in ``o`` or in
-            ``wait`` that is not static, the age of its list [s]. ``sm``: the safety margin [m].
+            margin; the last three may be missing. ``a``: for each source with obstacles in ``o``
+            that is not static, the age of its list [s]. ``sm``: the safety margin [m].
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
@@ -127,9 +107,7 @@ class SceneView:
             "f": [self._outline(part, radius) for part, radius in parts],
             "bare": [] if data.outline is None else [self._outline(data.outline, 0.0)],
             "o": [item for each in data.sent for item in self._placed(each)],
-            "wait": [item for each in data.waiting for item in self._placed(each)],
             "a": self._ages(data.sent),
-            "wa": self._ages(data.waiting),
             "sm": data.margin,
         }
 

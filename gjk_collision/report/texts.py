@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Results as text: Markdown for people, JUnit XML for build servers."""
+"""Results as text: events for people, JUnit XML for build servers."""
 
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .outcome import NOT_JUDGED, Outcome, Result, outcome_text, total_text
+from .outcome import NOT_JUDGED, Outcome, Result, outcome_text
 
-__all__ = ["EVENTS", "event_lines", "event_time", "junit", "markdown"]
+__all__ = ["EVENTS", "event_lines", "event_time", "junit"]
 
 
 # Number of events in a text about one replay.
@@ -33,42 +33,6 @@ def event_time(event: dict[str, Any]) -> str:
     if event["stamps"] == 1:
         return f"{event['from']:.3f} s"
     return f"{event['from']:.3f} to {event['to']:.3f} s, {event['stamps']} stamps"
-
-
-def markdown(results: Sequence[Result]) -> str:
-    """Return a table of all results, and a list for each result with failures or notes."""
-    lines = [
-        "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    lines += [_line(result) for result in results]
-    if len(results) > 1:
-        lines += ["", f"Total: {total_text(results)}."]
-    for result in results:
-        if result.failures:
-            lines += ["", f"**{result.name}** {outcome_text([result])}:", ""]
-            lines += [f"- {failure}" for failure in result.failures]
-        if events := event_lines(result.summary):
-            lines += ["", f"**{result.name}** events:", "", *(f"- {each}" for each in events)]
-        if causes := (result.summary.get("golden") or {}).get("why"):
-            lines += ["", f"**{result.name}** why:", "", *(f"- {cause}" for cause in causes)]
-        if notes := result.summary.get("notes"):
-            lines += ["", f"**{result.name}** notes:", "", *(f"- {note}" for note in notes)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(result: Result) -> str:
-    summary = result.summary
-    verdicts = summary.get("verdicts", {})
-    closest = summary.get("closest")
-    cells = [
-        result.name,
-        outcome_text([result]),
-        str(summary.get("stamps", 0)),
-        *(str(verdicts.get(name, 0)) for name in ("FREE", "MARGIN", "COLLISION", "UNKNOWN")),
-        f"{closest['distance']:.3f}" if closest else "",
-    ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def junit(results: Sequence[Result]) -> str:

@@ -5,7 +5,7 @@
 const LEFT = 62, RIGHT = 12, AXIS = 22, OVERVIEW = 12;
 const LEAST = Math.min(end - begin, Math.max(1e-3, 8 * (end - begin) / Math.max(count, 1)));  // least visible time [s]
 const shown = { from: begin, to: end };  // visible time [s]
-let hover = -1, hint = "";
+let hover = -1;
 const backing = document.createElement("canvas");  // the lanes without the cursor
 
 const xOf = (t, w) => LEFT + (t - shown.from) / (shown.to - shown.from) * (w - LEFT - RIGHT);
@@ -76,7 +76,7 @@ const LINEAR = 0.02;
 const [deepest, farthest] = [distance, golden ? golden.distance : []].reduce(([low, high], values) => {
   for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
   return [low, high];
-}, [0, Math.max(0.1, 1.2 * Math.max(...margins))]);
+}, [0, Math.max(0.1, 1.2 * widest)]);
 
 function distanceLane(g, w, y, height) {
   const low = Math.asinh(deepest / LINEAR) - 0.25, high = Math.asinh(farthest / LINEAR) + 0.25;
@@ -95,7 +95,7 @@ function distanceLane(g, w, y, height) {
     g.beginPath(); g.moveTo(LEFT, Math.round(at) + 0.5); g.lineTo(w - RIGHT, Math.round(at) + 0.5); g.stroke();
   }
   box(g, w, y, height);
-  if (Math.max(...margins) > 0) {
+  if (widest > 0) {
     g.strokeStyle = colour("MARGIN"); g.lineWidth = 1.5; g.setLineDash([6, 4]);
     g.save(); g.beginPath(); g.rect(LEFT, y, w - LEFT - RIGHT, height); g.clip();
     g.beginPath(); g.moveTo(LEFT, yOf(data.margin));
@@ -129,33 +129,10 @@ function sourceLane(g, w, y, height, source) {
   curve(g, w, source.age, yOf, "blue");
 }
 
-// ---- expectations: as many rows as overlap
-
-const PASSED = "\u2713 ", FAILED = "\u2717 ";
-const rows = [];
-for (const each of data.expectations) {
-  const one = { ...each, to: each.to === null ? end : each.to };
-  const row = rows.find((row) => row[row.length - 1].to <= one.from);
-  if (row) row.push(one); else rows.push([one]);
-}
-
-function expectationLane(g, w, y, height, row) {
-  for (const each of row) {
-    const next = row[row.indexOf(each) + 1], room = next ? Math.min(w - RIGHT, xOf(next.from, w) - 4) : w - RIGHT;
-    const x0 = Math.max(LEFT, xOf(each.from, w)), x1 = Math.min(w - RIGHT, Math.max(xOf(each.to, w), xOf(each.from, w) + 3));
-    if (x1 <= LEFT || x0 >= w - RIGHT) continue;
-    g.save(); g.beginPath(); g.rect(x0, y, x1 - x0, height); g.clip();
-    g.fillStyle = colour("grid"); g.fillRect(x0, y, x1 - x0, height);
-    if (each.failure) { g.fillStyle = filling(g, "COLLISION"); g.fillRect(x0, y + height - 5, x1 - x0, 5); }
-    g.strokeStyle = colour(each.failure ? "COLLISION" : "edge"); g.lineWidth = each.failure ? 3 : 1.5;
-    g.strokeRect(x0, y, x1 - x0, height);
-    g.restore();
-    g.fillStyle = colour("ink"); g.textAlign = "left";  // the text may go on to the right of its bar
-    const text = (each.failure ? FAILED : PASSED) + each.text;
-    g.fillText(fitted(g, text, Math.max(x1, room) - x0 - 8), x0 + 5, y + height / 2 - (each.failure ? 1.5 : 0));
-    if (each.at !== null && each.at >= shown.from && each.at <= shown.to) {  // the first wrong stamp
-      g.fillStyle = colour("ink"); g.fillRect(xOf(each.at, w) - 1, y, 2, height);
-    }
+function requestLane(g, w, y, height) {
+  box(g, w, y, height);
+  for (const [t, code] of timeline.requests) {
+    if (t >= shown.from && t <= shown.to) bar(g, verdicts[code], xOf(t, w) - 1.5, y, 3, height);
   }
 }
 
@@ -185,10 +162,10 @@ function changeLane(g, w, y, height, code) {
 // ---- all lanes
 
 const GAP = 9, CAPTION = 14;
-const lanes = [];  // of { y, height, caption, label, draw, row }
-function lay(height, draw, { caption = "", label = "", row = null } = {}) {
+const lanes = [];  // of { y, height, caption, label, draw }
+function lay(height, draw, { caption = "", label = "" } = {}) {
   const above = lanes.length ? lanes[lanes.length - 1].y + lanes[lanes.length - 1].height + GAP : 2;
-  lanes.push({ y: above + (caption ? CAPTION : 0), height, draw, caption, label, row });
+  lanes.push({ y: above + (caption ? CAPTION : 0), height, draw, caption, label });
 }
 const whole = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
 lay(OVERVIEW, (g, w, y, height) => verdictLane(g, w, y, height, verdict, whole), { label: "all" });
@@ -197,14 +174,16 @@ lay(golden ? 22 : 34, (g, w, y, height) => verdictLane(g, w, y, height, verdict)
 for (const code of changeCodes) {
   lay(10, (g, w, y, height) => changeLane(g, w, y, height, code), { caption: golden.labels[code - 1] + ": " + changeCounts.get(code) });
 }
-lay(150, distanceLane, { caption: "distance [m]" + (deepest < 0 ? ", below 0 penetration" : "") +
-  (Math.max(...margins) > 0 ? ", safety margin " + [...margins].join(" -> ") + " m (dashed)" : "") });
+lay(innerWidth < 600 ? 100 : 150, distanceLane, { caption: "distance [m]" + (deepest < 0 ? ", below 0 penetration" : "") +
+  (widest > 0 ? ", safety margin " + [...margins].join(" -> ") + " m (dashed)" : "") });
 for (const source of sources) {
   if (source.isFlat) continue;
   const limit = source.limit ? ", limit " + source.limit + " s (dashed)" : "";
   lay(34, (g, w, y, height) => sourceLane(g, w, y, height, source), { caption: "age of " + source.name + limit });
 }
-rows.forEach((row, i) => lay(18, (g, w, y, height) => expectationLane(g, w, y, height, row), { caption: i ? "" : "expectations", row }));
+if (timeline.requests.length) {
+  lay(14, requestLane, { caption: "requests, answered again: " + timeline.requests.length });
+}
 const TALL = lanes[lanes.length - 1].y + lanes[lanes.length - 1].height + AXIS;
 el("timeline").style.height = TALL + "px";
 
@@ -274,7 +253,6 @@ function drawValues(i) {
     const state = statusName[codes[i]];
     parts.push(name + " " + number(known(age[i]), 3, "s") + (isBad(codes[i]) ? " " + state : ""));
   }
-  if (hint) parts.push(hint);
   el("values").replaceChildren(...parts.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
   el("values").firstChild.id = "time";
 }
@@ -300,65 +278,30 @@ function drawMoved() {  // the cursor has moved, and stays visible
   if (t < shown.from || t > shown.to) show(t - span / 2, t + span / 2); else drawCursor();
 }
 
-const touches = new Map();  // pointers that are down
-let pinch = null, panning = false;
 const place = (event) => {
   const rect = el("timeline").getBoundingClientRect();
   return { x: event.clientX - rect.left, y: event.clientY - rect.top, w: rect.width };
 };
 
-function pinched() {
-  const [a, b] = [...touches.values()];
-  return { middle: (a.x + b.x) / 2, apart: Math.max(20, Math.abs(a.x - b.x)), w: a.w };
-}
-
 el("timeline").addEventListener("pointerdown", (event) => {
   const at = place(event);
   el("timeline").setPointerCapture(event.pointerId);
-  touches.set(event.pointerId, at);
-  pinch = touches.size === 2 ? pinched() : null;
-  const inOverview = at.y < lanes[0].y + OVERVIEW + 2;
-  panning = event.shiftKey || event.button === 1 || inOverview || at.y > TALL - AXIS;
-  if (pinch) return;
-  if (inOverview) {
-    const t = begin + (at.x - LEFT) / (at.w - LEFT - RIGHT) * (end - begin), half = (shown.to - shown.from) / 2;
-    show(t - half, t + half);
-  } else if (!panning) seek(timeAt(at.x, at.w));
+  if (at.y > lanes[0].y + OVERVIEW + 2) return seek(timeAt(at.x, at.w));
+  const t = begin + (at.x - LEFT) / (at.w - LEFT - RIGHT) * (end - begin), half = (shown.to - shown.from) / 2;
+  show(t - half, t + half);
 });
 
 el("timeline").addEventListener("pointermove", (event) => {
-  const at = place(event), before = touches.get(event.pointerId);
-  if (!before) {
-    hover = count ? indexAt(timeAt(at.x, at.w)) : -1;
-    const lane = lanes.find((each) => each.row && at.y >= each.y && at.y < each.y + each.height);
-    const t = timeAt(at.x, at.w), one = lane && lane.row.find((each) => t >= each.from && t <= each.to);
-    hint = one ? (one.failure ? FAILED + one.failure : PASSED + one.text) : "";
-    return drawCursor();
-  }
-  touches.set(event.pointerId, at);
-  const perPixelTime = (shown.to - shown.from) / (at.w - LEFT - RIGHT);
-  if (pinch && touches.size === 2) {
-    const now = pinched(), t = timeAt(pinch.middle, pinch.w);
-    zoomTime(now.apart / pinch.apart, t);
-    panTime((pinch.middle - now.middle) * (shown.to - shown.from) / (at.w - LEFT - RIGHT));
-    pinch = now;
-  } else if (panning) {
-    const isWhole = before.y < lanes[0].y + OVERVIEW + 2;  // in the overview, the window follows the pointer
-    panTime(isWhole ? (at.x - before.x) / (at.w - LEFT - RIGHT) * (end - begin) : (before.x - at.x) * perPixelTime);
-    touches.set(event.pointerId, { ...at, y: before.y });
-  } else if (touches.size === 1) seek(timeAt(at.x, at.w));
+  const at = place(event);
+  if (event.buttons && at.y > lanes[0].y + OVERVIEW + 2) return seek(timeAt(at.x, at.w));
+  hover = count ? indexAt(timeAt(at.x, at.w)) : -1;
+  drawCursor();
 });
-
-for (const name of ["pointerup", "pointercancel"]) {
-  el("timeline").addEventListener(name, (event) => { touches.delete(event.pointerId); pinch = null; });
-}
-el("timeline").addEventListener("pointerleave", () => { hover = -1; hint = ""; drawCursor(); });
+el("timeline").addEventListener("pointerleave", () => { hover = -1; drawCursor(); });
 
 el("timeline").addEventListener("wheel", (event) => {
-  const at = place(event), sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-  const isWhole = shown.to - shown.from >= end - begin - 1e-9;
-  if (isWhole && (sideways || event.deltaY > 0)) return;  // nothing to show: the page scrolls
+  const at = place(event), isWhole = shown.to - shown.from >= end - begin - 1e-9;
+  if (isWhole && event.deltaY > 0) return;  // nothing to show: the page scrolls
   event.preventDefault();
-  if (sideways) panTime((event.deltaX || event.deltaY) / (at.w - LEFT - RIGHT) * (shown.to - shown.from));
-  else zoomTime(Math.exp(-event.deltaY * 0.002), timeAt(at.x, at.w));
+  zoomTime(Math.exp(-event.deltaY * 0.002), timeAt(at.x, at.w));
 }, { passive: false });

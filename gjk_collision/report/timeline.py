@@ -48,6 +48,7 @@ class Timeline:
         # the golden result; and for each source its age and its status.
         self._values = array("d")
         self._other: list[list[Any]] = []
+        self._requests: list[list[float]] = []
         self._is_compared = False
 
     def add(
@@ -81,6 +82,11 @@ class Timeline:
         for name in self._sources:
             one += [ages[name], float(faults[name])]
         self._values.extend(one)
+
+    def add_request(self, t: float, row: Row) -> None:
+        """Add the new answer to a recorded request, at the time `t` [s]."""
+        if len(self._requests) < MAX_BINS:
+            self._requests.append([round(t, 6), int(row.verdict)])
 
     def mark(self, t: float, label: str) -> None:
         """Add a change at a time without a stamp: a missing stamp, or a recorded request."""
@@ -122,6 +128,7 @@ class Timeline:
                 }
                 for i, name in enumerate(self._sources)
             ],
+            "requests": self._requests,
             "golden": golden if self._is_compared else None,
         }
 

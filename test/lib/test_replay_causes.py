@@ -6,8 +6,11 @@ The terminal and the page must have the same words.
 """
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from replays import replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.causes import _value
 from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
@@ -88,7 +92,7 @@ MOVED = "obstacle 1 moved by 0.05 m"
         ({"obstacles": {"timeout": 0.15}}, {}, "parameters: obstacles.timeout 0.5 -> 0.15",
          "FREE -> UNKNOWN (STALE_OBSTACLES): obstacles: "),
         ({}, {"dropped": 2.5}, "/obstacles differs from 2.5 s on (76 -> 75 messages): the message "
-         "of 2.500 s is missing", "2.500 s: missing stamp"),
+         "of 2.500 s is missing", "2.500 s: missing stamp (golden FREE, now no answer)"),
         ({}, {"late": 0.3}, "/tf differs from 3.0 s on: the message of 3.000 s is recorded 0.300 "
          "s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION)"),
         ({"obstacles": {"timeout": 0.5, "inflation": 0.6}}, {},
@@ -203,9 +207,25 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     for begin, *words in (
         ("1.000 to 1.450 s, 10 stamps", "FREE, near miss", "1 of obstacles at 0.040 m"),
         ("2.000 to 2.250 s, 6 stamps", "COLLISION", "1 of obstacles at -0.500 m"),
-        ("3.550 to 3.950 s", "UNKNOWN (STALE_OBSTACLES)", "obstacles: ", "limit 0.5 s"),
-        ("5.000 s", "UNKNOWN (NON_FINITE)", "xy"),
-        ("6.050 to 6.150 s", "UNKNOWN (CLOCK_JUMP)", "the clock went back by 0.45 s"),
+        (
+            "3.550 to 3.950 s",
+            "UNKNOWN (STALE_OBSTACLES)",
+            "obstacles: ",
+            "limit 0.5 s",
+            "silence: no message on /obstacles since 2.950 s",
+        ),
+        (
+            "5.000 s",
+            "UNKNOWN (NON_FINITE)",
+            "xy[2]",
+            "nan as x of point 1 of obstacle 1, in the message of 5.000 s on /obstacles",
+        ),
+        (
+            "6.050 to 6.150 s",
+            "UNKNOWN (CLOCK_JUMP)",
+            "the clock went back by 0.45 s",
+            "the time on /clock, at 6.000 s, by 0.500 s against the log times",
+        ),
         ("7.600 to 7.950 s", "UNKNOWN (TF_EXTRAPOLATION)"),
         ("9.000 to 9.450 s, 10 stamps", "COLLISION", "2 of obstacles", "inside the vehicle"),
     ):
@@ -218,9 +238,78 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert f"note: {note}" in lines
     assert note in page
     assert '"sm":0.0' in page and '"sm":2.5' in page, "the scene draws the margin of its stamp"
-    assert lines[-3].startswith(
-        "10.000 to 11.000 s, 21 stamps: MARGIN: obstacle 1 of obstacles at 2"
-    )
+    assert lines[-3].startswith("10.000 to 11.000 s, 21 stamps: MARGIN: obstacle 1 of obstacles")
+    assert lines[-3].endswith(" at 2.000 m, required 2.5 m")
+
+
+STEP = "on /obstacles, at 1.000 s, by 0.600 s against the log times"
+
+
+@pytest.mark.parametrize(
+    ("stamp_of", "texts"),
+    [
+        (lambda t: None if 1.0 <= t < 2.0 else t, ["silence: no message on /obstacles "
+         "since 0.950 s"]),
+        (lambda t: 0.95 if 1.0 <= t < 2.0 else t, ["frozen: messages on /obstacles have the same "
+         "header stamp from 0.950 to 1.500 s"]),
+        (lambda t: t - 0.6 * (t >= 1.0), [f"step back of header stamps, FREE: {STEP}",
+         f"(STALE_OBSTACLES): obstacles: 0.550 s old, limit 0.5 s; a message with an older stamp "
+         f"was dropped; step back of header stamps {STEP}"]),
+        (lambda t: t - 0.7, ["delayed: the message of 0.000 s on /obstacles has an old header"]),
+    ],
+    ids=["silence", "frozen", "step back", "delayed"],
+)  # fmt: skip
+def test_stalled_sources_are_told_apart(
+    stamp_of: Callable[[float], float | None], texts: list[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """All are STALE_OBSTACLES. Which clock is wrong, and whether messages arrive, is told."""
+    with BagWriter(tmp_path / "drive") as writer:
+        road = Road(writer)
+        for t in steps(2.5):
+            road.ego(t)
+            if (stamp := stamp_of(t)) is not None:
+                road.obstacles(stamp, [thing(CAR, 20.0, 0.0)], log=t)
+    _, output, _ = replayed(tmp_path / "drive", tmp_path / "out", capsys, "--no-page")
+    lines = output.splitlines()
+    for text in texts:
+        assert any(text in line for line in lines), output
+    kinds = ("silence", "frozen", "delayed", "step back")
+    told = {kind for kind in kinds if any(kind in line for line in lines)}
+    assert told == {kind for kind in kinds if any(kind in text for text in texts)}
+
+
+def test_two_senders_on_a_topic_are_no_step_back(tmp_path: Path) -> None:
+    """The stamps of the second sender are always before those of the first one."""
+    with BagWriter(tmp_path / "bag") as writer:
+        for t in steps(1.0):
+            writer.transform(at(t), Pose())
+            writer.footprint(at(t), EGO)
+            for late, name in ((0.0, "a"), (0.1, "b")):
+                one = cars(t, [Pose(20.0, 0.0, 0.0)], source=name)
+                writer.obstacles(replace(one, stamp=at(t - late)), log=at(t))
+    found = replay(tmp_path / "bag", tmp_path, parameters={"check_frame": "odom"})
+    assert found.summary["verdicts"]["FREE"] == found.summary["stamps"]
+    assert found.summary["events"]["kept"] == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "text"),
+    [
+        ("xy[5]", "nan as y of point 0 of obstacle 7, "),
+        ("radius[1]", "nan as obstacle 7, "),
+        ("poses[5]", "nan as obstacle 7, "),
+        ("path_times[2]", "nan as obstacle 7, "),
+        ("xy[99]", ""),
+        ("nothing", ""),
+    ],
+)
+def test_a_value_is_named_with_its_obstacle(argument: str, text: str) -> None:
+    names = "xy", "radius", "poses", "path_times"
+    arrays = {name: np.full(6 if name != "radius" else 2, np.nan) for name in names}
+    offsets = {"offsets": np.array([0, 2, 3]), "path_offsets": np.array([0, 1, 6])}
+    fields = SimpleNamespace(ids=np.array([4, 7]), **offsets, **arrays)
+    assert _value(fields, f"{argument}: must be finite") == text
 
 
 def test_a_live_change_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,7 +365,8 @@ def test_events_of_a_shifted_result_and_of_many_changes() -> None:
         events.add_change(float(i), None, rows[1], NEW, 15)
     kept = events.to_dict()["kept"]
     assert [(each["what"], each["stamps"]) for each in kept] == [
-        ("new stamp, FREE", 100), ("missing stamp, FREE", 100)
+        ("new stamp (golden no answer, now FREE)", 100),
+        ("missing stamp (golden FREE, now no answer)", 100),
     ]  # fmt: skip
     events = Events()
     verdicts = Verdict.MARGIN, Verdict.FREE, Verdict.COLLISION, Verdict.FREE

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a replay writes for other programs: tables, and mcap for Foxglove."""
+"""The file that a replay writes for other programs: mcap, for Foxglove."""
 
-import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from gjk_collision.__main__ import main
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.table import COLUMNS
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.verdict import Verdict
 
@@ -55,90 +52,41 @@ def replayed(bag: Path, out: Path, *words: str) -> int:
     return main(["replay", str(bag), "--out", str(out), "--no-page", "--quiet", *words])
 
 
-def test_table_has_a_row_per_stamp_with_all_digits(drive: Path, tmp_path: Path) -> None:
-    found = table_of(drive, tmp_path / "table.csv")
-    rows = rows_of(tmp_path, "drive")
-    assert [*found[0]] == [*COLUMNS]
-    assert len(found) == len(rows)
-    for i, (cells, row) in enumerate(zip(found, rows, strict=True)):
-        assert int(cells["stamp"]) == i
-        assert int(cells["log_time_ns"]) == row.time
-        assert float(cells["time_s"]) == (row.time - at(0.0)) * 1e-9
-        assert (cells["verdict"], cells["status"]) == (row.verdict.name, row.status.name)
-        assert int(cells["nearest_id"]) == row.nearest_id
-    last = found[-1]
-    assert int(last["nearest_id"]) == BIG
-    assert last["nearest_source"] == "obstacles"
-    gap = 20.1 - 2.25 - 3.75
-    assert float(last["distance_m"]) == pytest.approx(gap, abs=1e-12)
-    assert float(last["distance_m"]) != rows[-1].distance, "results.jsonl is rounded"
-    assert float(last["lower_bound_m"]) <= gap
-    assert last["obstacle_age_s"] == "0.0"
-    free = next(cells for cells in found if int(cells["log_time_ns"]) == at(1.2))
-    assert (free["verdict"], free["distance_m"]) == ("FREE", "inf")
-    assert found[0]["distance_m"] == "", "not computed"
-    assert found[0]["bad_sources"] == "obstacles"
-
-
-def table_of(drive: Path, path: Path, *options: str) -> list[dict[str, str]]:
-    assert replayed(drive, path.parent, "--table", str(path), *options) == 0
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_table_of_a_part(drive: Path, tmp_path: Path) -> None:
-    assert len(table_of(drive, tmp_path / "table.csv", "--from", "1", "--to", "1.5")) == 11
-
-
-def test_parquet_has_the_same_values_as_csv(drive: Path, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
-    texts = table_of(drive, tmp_path / "table.csv")
-    assert replayed(drive, tmp_path, "--table", str(tmp_path / "table.parquet")) == 0
-    found = parquet.read_table(tmp_path / "table.parquet").to_pylist()
-    assert found[-1]["nearest_id"] == BIG
-    assert found[0]["distance_m"] is None
-    shown = [
-        {name: "" if value is None else str(value) for name, value in row.items()} for row in found
-    ]
-    assert shown == texts
-
-
-def test_parquet_needs_pyarrow(
-    drive: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert replayed(drive, tmp_path, "--table", str(tmp_path / "t.parquet")) == 2
-    assert "'pyarrow': pip install gjk_collision[table]" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("t.xlsx", "--table: must end in .csv or .parquet"),
-        ("no/t.csv", "does not exist"),
-        ("there.csv", "there.csv exists: delete it, or use another name"),
+        ("t.csv", "--mcap: must end in .mcap"),
+        ("no/t.mcap", "does not exist"),
+        ("there.mcap", "there.mcap exists: delete it, or use another name"),
+        ("link.mcap", "exists: delete it"),
     ],
 )
-def test_wrong_name_of_a_table(
+def test_wrong_name_of_an_export(
     name: str, text: str, drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "there.csv").write_text("mine")
-    assert replayed(drive, tmp_path / "out", "--table", str(tmp_path / name)) == 2
+    (tmp_path / "there.mcap").write_text("mine")
+    (tmp_path / "link.mcap").symlink_to(tmp_path / "elsewhere.mcap")
+    assert replayed(drive, tmp_path / "out", "--mcap", str(tmp_path / name)) == 2
     assert text in capsys.readouterr().err
-    assert (tmp_path / "there.csv").read_text() == "mine"
+    assert (tmp_path / "there.mcap").read_text() == "mine"
     assert not (tmp_path / "out").exists(), "refused before the replay"
 
 
-def test_one_table_for_several_bags_is_refused(
+def test_one_export_of_several_bags_is_refused(
     drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = write(tmp_path, "approach")
-    words: list[Any] = ["replay", str(drive), str(other), "--table", str(tmp_path / "t.csv")]
+    words: list[Any] = ["replay", str(drive), str(other), "--mcap", str(tmp_path / "t.mcap")]
     assert main(words) == 2
     assert "must be used with one bag or case" in capsys.readouterr().err
+
+
+def test_table_is_refused_with_what_to_use(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        replayed(drive, tmp_path, "--table", str(tmp_path / "t.csv"))
+    assert "--table was removed: results.jsonl has a line per answer" in capsys.readouterr().err
 
 
 # ---- mcap
@@ -290,38 +238,22 @@ def test_recording_is_not_overwritten(
     assert replayed(path, tmp_path, "--mcap", str(path)) == 2
     assert "exists: delete it, or use another name" in capsys.readouterr().err
     assert path.read_bytes() == before
-    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.bag")) == 2
-    assert "--mcap: must end in .mcap" in capsys.readouterr().err
 
 
-def test_exports_of_an_incomplete_recording_hold_the_part_before(
+def test_an_export_of_an_incomplete_recording_holds_the_part_before(
     drive: Path, tmp_path: Path
 ) -> None:
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(next(drive.glob("*.mcap")).read_bytes()[:-100])
-    files = tmp_path / "t.csv", tmp_path / "answers.mcap"
-    words = ("--table", str(files[0]), "--mcap", str(files[1]))
-    assert replayed(cut, tmp_path, *words) == 3
+    export = tmp_path / "answers.mcap"
+    assert replayed(cut, tmp_path, "--mcap", str(export)) == 3
     stamps = len(rows_of(tmp_path, "cut"))
     assert stamps > 10
-    assert len(files[0].read_text().splitlines()) == 1 + stamps
-    assert len(messages_of(files[1])["/replay/state"]) == stamps
+    assert len(messages_of(export)["/replay/state"]) == stamps
 
 
-def test_no_export_is_left_if_one_cannot_be_opened(
+def test_an_export_that_cannot_be_opened_is_named(
     drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = tmp_path / "t.csv"
-    words = "--table", str(table), "--mcap", "/proc/x.mcap"
-    assert replayed(drive, tmp_path / "out", *words) == 2
+    assert replayed(drive, tmp_path / "out", "--mcap", "/proc/x.mcap") == 2
     assert "--mcap: /proc/x.mcap cannot be written" in capsys.readouterr().out
-    assert not table.exists()
-
-
-def test_link_to_nothing_is_not_written(
-    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    link = tmp_path / "t.csv"
-    link.symlink_to(tmp_path / "elsewhere.csv")
-    assert replayed(drive, tmp_path / "out", "--table", str(link)) == 2
-    assert "exists: delete it" in capsys.readouterr().err

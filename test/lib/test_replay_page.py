@@ -20,9 +20,8 @@ from gjk_collision.replay.rows import Row
 from gjk_collision.report.film import MAX_FRAMES
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
-from gjk_collision.report.page import overview, page
+from gjk_collision.report.page import overview, page, render
 from gjk_collision.report.run import Options
-from gjk_collision.report.templates import render
 from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
@@ -82,7 +81,7 @@ def test_page_shows_the_asked_stamp(pages: Path) -> None:
         (["Home", "n", "n"], "3.35", "COLLISION"),
         (["End", "p"], "3.35", "COLLISION"),
         (["End", "Home", "Shift+ArrowRight"], "0.5", "FREE"),
-        (["Home", "n", "+", "-", "0", "f"], "3.2", "MARGIN"),
+        (["Home", "n", "+", "-", "0"], "3.2", "MARGIN"),
     ],
 )
 def test_page_by_keyboard(

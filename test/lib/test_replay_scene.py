@@ -15,8 +15,9 @@ from write_scenarios import EGO, at, steps
 
 from gjk_collision.geometry import distance
 from gjk_collision.replay.case import Case
-from gjk_collision.replay.moment import MomentError, moment
+from gjk_collision.replay.pair import MomentError
 from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.decision import moment
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
@@ -123,10 +124,6 @@ def test_the_scene_shows_the_message_of_the_answer(late: Case, tmp_path: Path) -
         assert rear == pytest.approx(20.0 - 6.0 * (k - 1) / 20)
         assert frame["d"] == pytest.approx(rear - 3.75)
         assert frame["a"] == {str(source): 0.05}
-        [[_, x, _, _, number, source]] = frame["wait"]  # at the last known place of its frame
-        assert (number, frame["wa"]) == (k + 1, {str(source): 0.0})
-        rear = x0 + x + min(px for px, _ in film["outlines"][outline]["p"])
-        assert rear == pytest.approx(20.0 - 6.0 * k / 20)
     lane = next(each for each in data["timeline"]["sources"] if each["name"] == "obstacles")
     # At the first stamp, no list is used.
     assert lane["age"][:21] == pytest.approx([0.0, *[0.05] * 20])
@@ -154,33 +151,12 @@ def test_data_that_is_not_used_is_not_shown(late: Case, tmp_path: Path) -> None:
 
 
 @needs_browser
-def test_a_waiting_message_is_drawn_and_listed_as_waiting(late: Case, tmp_path: Path) -> None:
-    """It is a thin dashed outline: an answer that does not use it must not look as if it did."""
-    run(late, tmp_path, Options())
-    script = """
-      const dashes = [], { around: draw } = window;
-      window.around = (g, w, h, members, name) => {
-        if (name === "waiting") dashes.push(members.length);
-        draw(g, w, h, members, name);
-      };
-      drawScene();
-      const names = [...el("obstacles").rows].map((row) => row.cells[0].textContent);
-      return [[dashes, LINES.waiting[1].length], names, el("more").textContent,
-        el("scene-legend").textContent];"""
-    drawn, rows, more, legend = told(tmp_path / "drive" / "index.html", script, tmp_path)
-    assert drawn == [[1], 2], "one dashed outline"
-    assert rows == ["10 (nearest)", "11 (waiting)"]
-    assert more.startswith("Waiting: a newer message whose transform is not known yet")
-    assert "newer message that waits for its transform" in legend
-
-
-@needs_browser
 def test_labels_do_not_cover_the_vehicle_or_each_other(drive: Path, tmp_path: Path) -> None:
     script = """
       const frame = frames[cursor], all = [];
       for (const scale of [6, 12, 25, 50, 100]) {
         view.scale = scale; drawScene();
-        all.push([vehicleOf(frame, frame.ego)[0].corners, labels]);
+        all.push([vehicleOf(frame)[0].corners, labels]);
       }
       return all;"""
     texts = set()

@@ -15,8 +15,9 @@ from math import pi
 from pathlib import Path
 
 import numpy as np
+from rosbags.rosbag2 import CompressionFormat, CompressionMode
 
-from gjk_collision.replay.write import BagWriter, Compression, Storage
+from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 
@@ -211,11 +212,21 @@ SCENARIOS: dict[str, Callable[[BagWriter], None]] = {
 }  # fmt: skip
 
 
-def write(
-    folder: Path, name: str, storage: Storage = "mcap", compression: Compression = ""
-) -> Path:
+def compressing(path: Path, storage: Storage, compression: str) -> BagWriter:
+    """Return a writer with zstd: of each 'message', of the whole 'file', or of chunks ('storage').
+
+    '': without compression.
+    """
+    writer = BagWriter(path, storage)
+    if compression:
+        mode = CompressionMode[compression.upper()]
+        writer._writer.set_compression(mode, CompressionFormat.ZSTD)
+    return writer
+
+
+def write(folder: Path, name: str, storage: Storage = "mcap", compression: str = "") -> Path:
     """Write the bag of one scenario into a folder; return its path."""
-    with BagWriter(folder / name, storage, compression) as writer:
+    with compressing(folder / name, storage, compression) as writer:
         SCENARIOS[name](writer)
     return folder / name
 

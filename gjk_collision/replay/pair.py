@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicle and one obstacle of a bag, at one stamp."""
+"""The vehicle and one obstacle, as an answer was computed from them."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,16 +10,9 @@ from ..geometry import Shape, distance, outlined
 from ..region import OUTSIDE
 from ..server.frames import Pose
 from ..server.snapshot import Snapshot
-from .bag import Bag
-from .case import Case
-from .drive import Drive
 from .rows import Row
-from .topics import choose
 
-__all__ = ["Moment", "MomentError", "Pair", "is_inside", "moment"]
-
-# s. The page of a replay shows times to the microsecond.
-_TOLERANCE = 5e-7
+__all__ = ["MomentError", "Pair", "is_inside", "nearest_pair", "pair_of"]
 
 
 class MomentError(ValueError):
@@ -47,66 +39,16 @@ class Pair(NamedTuple):
     margin: float
 
 
-@dataclass(frozen=True)
-class Moment:
-    """A stamp with its number (from 0), its time after the begin of the bag [s], and a pair."""
-
-    stamp: int
-    time: float
-    row: Row
-    obstacle_id: int
-    pair: Pair
-
-
-def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
-    """Return the vehicle and an obstacle at the last stamp at or before a time.
-
-    Its answer holds at that time. If no stamp is before the time, this is the first stamp.
-
-    Parameters
-    ----------
-    case : Case
-        The bag, with parameters, topics and faults.
-    seconds : float
-        Time after the begin of the bag [s], to the microsecond.
-    obstacle_id : int
-        Id of the obstacle; None: the nearest obstacle.
-
-    Raises
-    ------
-    MomentError
-        There is no such stamp or obstacle, or the vehicle is not known at the stamp.
-    BagError
-        The bag cannot be replayed up to the stamp.
-    """
-    last: tuple[int, Row, Snapshot] | None = None
-    with Bag(case.bag) as bag:
-        topics, live = choose(bag, case.config, case.topics), case.live_parameters
-        drive = Drive(bag, case.config, topics, case.faults, live_parameters=live)
-        end = bag.seconds
-        for stamp, row in enumerate(row for row in drive.rows() if row.is_state):
-            time = (row.time - bag.begin) * 1e-9
-            if last is not None and time > seconds + _TOLERANCE:
-                end = time
-                break
-            last, end = (stamp, row, drive.snapshot), max(end, time)  # a fault can delay messages
-        if not 0.0 <= seconds <= end + _TOLERANCE:
-            rule = f"the time must be between 0 and the end of the bag, {end:.6f} s"
-            raise MomentError(f"{bag.path.name}: {rule} (got {seconds:g} s)")
-        if last is None:
-            raise MomentError(f"{bag.path.name}: the bag has no stamp")
-        stamp, row, snapshot = last
-        named = (row.nearest_id, row.nearest_source) if obstacle_id is None else (obstacle_id, "")
-        time = (row.time - bag.begin) * 1e-9
-        return Moment(stamp, time, row, named[0], _pair(snapshot, row, *named))
-
-
-def is_inside(snapshot: Snapshot, row: Row) -> bool:
-    """Return whether the nearest obstacle is inside the vehicle with all its corners."""
+def nearest_pair(snapshot: Snapshot, row: Row) -> Pair | None:
+    """Return the vehicle and the nearest obstacle of an answer; None: it is not known."""
     try:
-        found = _pair(snapshot, row, row.nearest_id, row.nearest_source)
+        return pair_of(snapshot, row, row.nearest_id, row.nearest_source)
     except MomentError:
-        return False
+        return None
+
+
+def is_inside(found: Pair) -> bool:
+    """Return whether an obstacle is inside the vehicle with all its corners."""
     return all(
         distance(found.vehicle, Shape.point((x, y)), found.vehicle_pose) <= -radius
         for part, radius in zip(found.obstacle.parts, found.obstacle.radii, strict=True)
@@ -114,7 +56,7 @@ def is_inside(snapshot: Snapshot, row: Row) -> bool:
     )
 
 
-def _pair(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
+def pair_of(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
     """Return the vehicle and the obstacle of an id, of a source (empty: of any)."""
     vehicle, config = snapshot.footprint, snapshot.config
     if vehicle is None or not row.ego:
