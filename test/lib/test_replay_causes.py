@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replay_pages import cars
+from replay_pages import cars, data_of
 from replays import replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.causes import _value
+from gjk_collision.replay.drive import TRANSFORM
 from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
@@ -240,6 +241,10 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert '"sm":0.0' in page and '"sm":2.5' in page, "the scene draws the margin of its stamp"
     assert lines[-3].startswith("10.000 to 11.000 s, 21 stamps: MARGIN: obstacle 1 of obstacles")
     assert lines[-3].endswith(" at 2.000 m, required 2.5 m")
+    timeline = data_of(tmp_path / "drive" / "index.html")["timeline"]
+    [pose] = [each for each in timeline["sources"] if each["name"] == TRANSFORM]
+    ages = dict(zip(timeline["t"], pose["age"], strict=True))
+    assert (ages[7.4], ages[7.7], ages[7.95], ages[8.0]) == (0.0, 0.25, 0.5, 0.0)
 
 
 STEP = "on /obstacles, at 1.000 s, by 0.600 s against the log times"

@@ -128,46 +128,36 @@ def test_a_killed_process_loses_no_result(
     assert results(tmp_path) == drives_alone
 
 
-def interrupted(drives: Path, out: Path, *, stuck: bool) -> list[str]:
-    """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
-
-    Return the outcome of each bag with the number of its files.
-    """
+@needs_proc
+@pytest.mark.parametrize("is_stuck", [False, True])
+def test_interrupt_ends_all_processes_and_keeps_finished_reports(
+    is_stuck: bool, drives: Path, tmp_path: Path
+) -> None:
+    """A program that waits for stuck processes does not end either."""
     process = subprocess.Popen(
-        command(drives, out, "--jobs", "2"),
+        command(drives, tmp_path, "--jobs", "2"),
         start_new_session=True, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    wait_for_a_report(process, out)
-    for worker in workers_of(process) if stuck else ():
+    wait_for_a_report(process, tmp_path)
+    workers = workers_of(process)
+    for worker in workers if is_stuck else ():
         os.kill(worker, signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
-    assert process.stderr is not None
-    said = process.stderr.readline()  # when the first signal was handled
-    assert "press Ctrl-C again" in said
-    if stuck:  # its processes never end: a program that waits for them does not end either
-        os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=200.0)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
-    found = outcomes(out)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    found = outcomes(tmp_path)
     assert list(found) == names_of(drives)
-    assert json.loads((out / "summary.json").read_text())["outcome"] == "interrupted"
-    return [f"{found[name]} {len(list((out / name).glob('*')))}" for name in found]
-
-
-@needs_proc
-def test_interrupt_ends_all_processes_with_reports_of_the_part_before(
-    drives: Path, tmp_path: Path
-) -> None:
-    found = interrupted(drives, tmp_path, stuck=False)
-    assert "not judged 4" in found
-    assert "interrupted 4" in found, "the bags at work leave the part before"
-    assert "interrupted 0" in found, "the others are not replayed"
-
-
-@needs_proc
-def test_second_interrupt_ends_at_once(drives: Path, tmp_path: Path) -> None:
-    assert "interrupted 0" in interrupted(drives, tmp_path, stuck=True)
+    assert json.loads((tmp_path / "summary.json").read_text())["outcome"] == "interrupted"
+    for name, outcome in found.items():
+        assert outcome in ("not judged", "interrupted")
+        if outcome == "not judged":
+            assert {each.name for each in (tmp_path / name).iterdir()} == {
+                "results.jsonl", "summary.json", "junit.xml"
+            }  # fmt: skip
+    assert "interrupted" in found.values()
+    assert list(tmp_path.glob("*/summary.json")), "a finished report is kept"
 
 
 def test_a_cluster_gives_the_same_bytes(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import NPM, browse, needs_browser, needs_npm, pressed, with_script
-from replay_pages import assert_not_scrolled, fact, filmed, summary_of
-from replays import SCENARIOS
+from replay_pages import assert_not_scrolled, fact, filmed, summary_of, told
+from replays import SCENARIOS, with_requests
 from write_scenarios import write
 
 from gjk_collision.__main__ import main
@@ -246,6 +246,22 @@ def test_events_by_keyboard(pages: Path, tmp_path: Path) -> None:
     assert f'data-hash="#t={begins[1]:.6f}"' in dom
     dom = acted(pages / "street" / "index.html", tmp_path, pressed("End", "p"))
     assert f'data-time="{begins[-1]:g}"' in dom
+
+
+@needs_browser
+def test_recorded_requests_have_a_lane(tmp_path: Path) -> None:
+    """A mark for each, at the time of the recorded reply, or at the end without a reply."""
+    with_requests(tmp_path / "bag", Verdict.COLLISION)
+    assert main(["replay", str(tmp_path / "bag"), "--out", str(tmp_path), "--quiet"]) == 0
+    script = """
+      const bars = [], lane = lanes.find((each) => each.draw === requestLane);
+      window.bar = (g, name, x) => bars.push([name, x]);
+      requestLane(el("timeline").getContext("2d"), 1000, lane.y, lane.height);
+      return [lane.caption, bars.map(([name, x]) => [name, timeAt(x + 1.5, 1000)])];"""
+    caption, bars = told(tmp_path / "bag" / "index.html", script, tmp_path)
+    assert caption == "requests, answered again: 4"
+    assert [name for name, _ in bars] == ["COLLISION"] * 4
+    assert [t for _, t in bars] == pytest.approx([0.52, 1.0, 1.0, 1.0])
 
 
 def test_parameters_that_differ_are_at_the_top(pages: Path) -> None:
