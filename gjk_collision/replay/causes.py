@@ -57,12 +57,14 @@ class Causes:
         The topic of each source, of "footprint" and of "twist_topic".
     clock : str
         Name of the clock that header stamps are compared with.
+    begin : int
+        Log time of the begin of the bag [ns].
     """
 
-    def __init__(self, names: Mapping[str, str], clock: str) -> None:
-        self._names, self._clock = names, clock
+    def __init__(self, names: Mapping[str, str], clock: str, begin: int) -> None:
+        self._names, self._clock, self._begin = names, clock, begin
         self._received: dict[tuple[str, str], _Received] = {}  # by topic and sender
-        self._now, self._t = 0, 0.0
+        self._now = 0
         self._passed = 0.0  # when the clock has last gone on, in log time [s]
         self._step = ""
 
@@ -74,8 +76,7 @@ class Causes:
             self._step += f"by {by:.3f} s against the log times"
             self._received.clear()
         if now != self._now:
-            self._passed = t
-        self._now, self._t = now, t
+            self._now, self._passed = now, t
 
     def receive(self, topic: str, t: float, fields: Any) -> None:
         """Note a message at the time `t` [s] after the begin of the bag."""
@@ -130,7 +131,7 @@ class Causes:
             last = max(senders, key=attrgetter("t"))
             return f"{_value(last.fields, row.message)}in the message of {last.t:.3f} s on {topic}"
         last = min(senders, key=attrgetter("stamp"))
-        if 2.0 * (self._t - last.t) > (self._now - last.stamp) * 1e-9:
+        if 2.0 * (row.time - self._begin - 1e9 * last.t) > row.now - last.stamp:
             return f"silence: no message on {topic} since {last.t:.3f} s"
         if last.back:
             return f"step back of header stamps {last.back}"

@@ -88,7 +88,7 @@ class Drive:
         self._time = bag.begin
         is_wrong = any(each.kind == "jump_clock" for each in faults)
         clock = "an injected fault" if is_wrong else f"the time on {topics.clock}"
-        self.causes = Causes(topics.resolved(config), clock)
+        self.causes = Causes(topics.resolved(config), clock, bag.begin)
         self._server = Server(self, epoch=-1)
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
@@ -114,7 +114,8 @@ class Drive:
                 evaluated += period
                 yield self._state(evaluated, "silence")
             self._time = time
-            self.now()  # set the time before the first transform of that time is stored
+            # Set the time before the first transform of that time is stored.
+            self.causes.pass_time(self._t, self.now())
             self._requests.resume()
             has_data = False
             for message in together:
@@ -128,10 +129,10 @@ class Drive:
         yield from self._requests.finish()
 
     def reports(self) -> list[Report]:
-        """Return the state of each sender, and of `TRANSFORM`, at the time of the last row."""
-        return [*self._server.reports(), self._transform()]
+        """Return the state of each sender at the time of the last row."""
+        return self._server.reports()
 
-    def _transform(self) -> Report:
+    def transform(self) -> Report:
         """Return the age of the newest pose of the vehicle, or why it is not known."""
         config = self.snapshot.config
         try:
@@ -218,7 +219,7 @@ class Drive:
 
     def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)
-        self.now()
+        self.causes.pass_time(self._t, self.now())
         return []
 
     def _receive_parameters(self, message: Any) -> list[Row]:
@@ -238,7 +239,6 @@ class Drive:
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)
         self.transforms.set_time(now)
-        self.causes.pass_time(self._t, now)
         return now
 
     def steady(self) -> int:

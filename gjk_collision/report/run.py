@@ -322,7 +322,7 @@ class _Job:
                     t, row, drive.causes.states(reports, drive.snapshot.config)
                 )
             if self._options.page:
-                self.timeline.add(t, row, reports, change)
+                self.timeline.add(t, row, [*reports, drive.transform()], change)
                 film.add(t, row, change)
         else:
             self.timeline.add_request(t, row)

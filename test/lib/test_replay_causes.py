@@ -403,3 +403,17 @@ def test_log_times_out_of_order_and_unused_topics_are_noted(
     )
     assert "they go back by 0.400 s, to 0.600 s" in output
     assert "no source uses: /radar (gjk_collision/msg/ObstacleArray)" in output
+
+
+def test_an_event_has_the_margin_of_the_obstacle_that_it_names() -> None:
+    """The margin is that of the smallest distance; whether an obstacle is inside, of the begin."""
+    events = Events(lambda row: f"told of {row.nearest_id}")
+    for verdict, distance, number in (
+        (Verdict.MARGIN, 2.0, 1), (Verdict.MARGIN, 1.0, 2), (Verdict.MARGIN, 1.5, 3),
+        (Verdict.COLLISION, -1.0, 4), (Verdict.COLLISION, -2.0, 5),
+    ):  # fmt: skip
+        row = Row(0, 0, "data", verdict, Status.SUCCESS, distance=distance, nearest_id=number)
+        events.add(float(number), row)
+    margin, hit = (each["why"] for each in events.to_dict()["kept"])
+    assert margin == "obstacle 2 of  at 1.000 m, told of 2, smallest distance at 2.000 s"
+    assert hit == "obstacle 5 of  at -2.000 m, told of 4, smallest distance at 5.000 s"
