@@ -177,11 +177,6 @@ class Path:
         )
         with located_in(a=leading, b=leading):
             counts, arcs = curves(starts, ends, as_number(radius, "radius"))
-        lost = ~np.isfinite(arcs).all(axis=(1, 2))
-        if lost.any():
-            rule = "no curve was found: the poses are too far apart for the radius"
-            at = int(np.argmax(lost))
-            raise located(InputError(Status.NUMERIC_FAILURE, "b", at, rule), b=leading)
         counts = np.maximum(counts, 1)  # a == b: an arc of length 0
         used = np.arange(arcs.shape[1]) < counts[:, None]
         return cls._of(starts, counts, arcs[used], leading)

@@ -187,9 +187,7 @@ inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t 
     are_usual &= is_in_domain(pose) && std::fabs(pose.yaw) < kLeastDegrees;
   }
   if (are_usual) return placed;
-  for (std::size_t i = 0; i < count; ++i) {
-    valid_pose(poses.data() + 3 * i, name, static_cast<long>(i));
-  }
+  refuse(detail::check_poses_in_domain(placed, name));
   warn_of_degrees_in(view(poses), name);
   return placed;
 }
@@ -203,61 +201,33 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
 // limit with its unit.
 inline double checked_number(double value, const char* argument, long index, double limit,
                              const char* limit_text) {
-  if (!std::isfinite(value)) {
-    refuse(Status::non_finite, argument, index, "must be finite" + got(value));
-  }
-  if (std::fabs(value) > limit) {
-    refuse(Status::coord_range, argument, index,
-           std::string("magnitude must not exceed ") + limit_text + got(value));
-  }
+  refuse(detail::check_number(value, argument, index, limit, limit_text));
   return value;
 }
 
 inline double checked_time(double time, const char* argument, long index) {
-  return checked_number(time, argument, index, kMaxTime, "1e10 s");
+  refuse(detail::check_time(time, argument, index));
+  return time;
 }
 
 // Refuses times (s) unless the array is empty or holds `count` times.
 inline std::span<const double> checked_times(const Doubles& times, std::size_t count,
                                              const char* name) {
-  if (length(times) != 0 && length(times) != count) {
-    refuse(
-        Status::array_mismatch, name, -1,
-        "must be empty or hold one time for each of " + std::to_string(count) + got(length(times)));
-  }
-  for (std::size_t i = 0; i < length(times); ++i) {
-    checked_time(times.data()[i], name, static_cast<long>(i));
-  }
+  refuse(detail::check_times(view(times), count, name));
   return view(times);
-}
-
-// Refuses times that do not increase strictly. The message shows the value in `given`, the times as
-// the caller gave them; `first` is the index of times[0] in the caller's array.
-inline void check_increasing(std::span<const double> times, const char* name,
-                             std::span<const double> given, std::size_t first = 0) {
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    if (!(times[i] > times[i - 1])) {
-      refuse(Status::invalid_input, name, static_cast<long>(first + i),
-             "must increase strictly" + got(given[i]));
-    }
-  }
 }
 
 // The poses of `paths` trajectories of equal length. `times` is empty, or has one time per pose, or
 // one per pose of a trajectory if all have the same times.
 struct Trajectories {
   Trajectories(const Doubles& given, const Doubles& given_times, std::size_t paths) {
-    const std::size_t count = length(given) / 3;
-    const std::size_t steps = paths > 0 ? count / paths : 0;
-    const std::size_t all = length(given_times);
-    if (steps == 0 || count != steps * paths || (all != 0 && all != steps && all != count)) {
-      refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths");
-    }
-    poses = checked_poses(given, count, "poses");
-    times = checked_times(given_times, all, "times");
-    for (std::size_t begin = 0; begin < all; begin += steps) {
+    poses = checked_poses(given, length(given) / 3, "poses");
+    times = checked_times(given_times, length(given_times), "times");
+    refuse(detail::check_fit(poses, times, paths));
+    const std::size_t steps = poses.size() / paths;
+    for (std::size_t begin = 0; begin < times.size(); begin += steps) {
       const std::span<const double> own = times.subspan(begin, steps);
-      check_increasing(own, "times", own, begin);
+      refuse(detail::check_increasing_times(own, own, "times", begin));
     }
   }
 
@@ -267,16 +237,12 @@ struct Trajectories {
 
 // A radius or a margin (m).
 inline double checked_radius(double radius, const char* argument, long index = -1) {
-  const Issue issue = check_radius(radius, argument, index);
-  if (issue) refuse(issue.status, argument, index, issue.rule + got(radius));
+  refuse(check_radius(radius, argument, index));
   return radius;
 }
 
 inline double checked_tolerance(double tolerance) {
-  if (!(tolerance > 0.0 && tolerance <= kMaxCoordinate)) {
-    refuse(Status::invalid_input, "tolerance", -1,
-           "must be greater than 0 and at most 1e15 m" + got(tolerance));
-  }
+  refuse(detail::check_tolerance(tolerance));
   return tolerance;
 }
 
@@ -290,22 +256,13 @@ inline double checked_max_distance(double distance) {
 
 // Refuses a query of one pose whose status is not success. `time`: that of the query, if any.
 // `index` is the index of the pose and its time, or -1.
-inline void refuse_unknown(const Scene& scene, const std::optional<double>& time, Status status,
+inline void refuse_unknown(const Scene& scene, const Shape& shape, const Pose& pose,
+                           const std::optional<double>& time, double margin, Status status,
                            long index = -1) {
-  if (time && status == Status::prediction_too_short) {
-    const Obstacles& obstacles = scene.obstacles();
-    const std::int64_t unknown = obstacles.unknown_in(obstacles.at(*time));
-    refuse(status, "time", index,
-           "the pose of the obstacle with index " + std::to_string(unknown) +
-               " is not known at this time: give it a velocity (zeros: it never moves) or a longer "
-               "path, or use prediction='hold'");
-  }
-  if (status == Status::coord_range) {
-    refuse(status, "margin", -1, "must not exceed 1e15 m, with the margins of the scene");
-  }
-  if (status != Status::success) {
-    refuse(status, "pose", index, "must not move the shape out of the range of 1e15 m");
-  }
+  if (status == Status::success) return;
+  const Obstacles::View view = time ? scene.obstacles().at(*time) : Obstacles::at_rest();
+  refuse(detail::explain_at(scene, shape, pose, view, margin, "pose", "time", index));
+  refuse(status, "pose", index, reason(status));
 }
 
 // The number of pairs of a flat array of indices. Refuses an index that is not below its size.

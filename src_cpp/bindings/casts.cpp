@@ -36,7 +36,7 @@ OwnedMotion path(const Doubles& times, const Doubles& poses) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     checked_coordinate(at[i], "times", static_cast<long>(i));
   }
-  check_increasing(at, "times", at);
+  refuse(detail::check_increasing_times(at, at));
   OwnedMotion motion;
   append_path(at, checked_poses(poses, at.size(), "poses"), motion.pieces);
   return motion;
@@ -115,7 +115,7 @@ void bind_casts(py::module_& module) {
         if (steps == 0 || at.size() % steps != 0) throw py::value_error("steps: whole rows");
         for (std::size_t begin = 0; begin < at.size(); begin += steps) {
           const std::span<const double> own = at.subspan(begin, steps);
-          check_increasing(own, name.c_str(), own, begin);
+          refuse(detail::check_increasing_times(own, own, name.c_str(), begin));
         }
       },
       py::arg("times"), py::arg("name"), py::arg("steps"));
@@ -123,7 +123,7 @@ void bind_casts(py::module_& module) {
       "check_increasing",
       [](const Doubles& times, const std::string& name, const Doubles& given) {
         if (length(given) != length(times)) throw py::value_error("given: one for each of times");
-        check_increasing(view(times), name.c_str(), view(given));
+        refuse(detail::check_increasing_times(view(times), view(given), name.c_str()));
       },
       py::arg("times"), py::arg("name"), py::arg("given"));
   module.def(

@@ -16,18 +16,20 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
   const std::size_t n = length(a) / 3;
   const std::vector<Pose> from = checked_poses(a, n, "a");
   const std::vector<Pose> to = checked_poses(b, n, "b");
-  if (!(radius > 0.0 && radius <= kMaxCoordinate)) {
-    refuse(Status::invalid_input, "radius", -1,
-           "must be greater than 0 and at most 1e15 m" + got(radius));
-  }
+  refuse(explain_curve({}, {}, radius));
   py::array_t<std::uint32_t> counts(static_cast<py::ssize_t>(n));
   py::array_t<double> arcs({static_cast<py::ssize_t>(n), py::ssize_t{5}, py::ssize_t{2}});
   std::uint32_t* const count = counts.mutable_data();
   double* const values = arcs.mutable_data();
+  Issue issue;
   {
     const py::gil_scoped_release release;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n && !issue; ++i) {
       const Curve curve = shortest(from[i], to[i], radius);
+      if (!std::isfinite(curve.length())) {
+        issue = explain_curve(from[i], to[i], radius);
+        issue.index = static_cast<long>(i);
+      }
       count[i] = static_cast<std::uint32_t>(curve.count);
       for (std::size_t k = 0; k < curve.arcs.size(); ++k) {
         values[2 * (curve.arcs.size() * i + k)] = curve.arcs[k].curvature;
@@ -35,6 +37,7 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
       }
     }
   }
+  refuse(std::move(issue));
   return py::make_tuple(counts, arcs);
 }
 

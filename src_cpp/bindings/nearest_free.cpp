@@ -49,7 +49,7 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
            "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +
                got(max_shift));
   }
-  refuse_unknown(scene, time, found.status);
+  refuse_unknown(scene, shape, start, time, margin, found.status);
   if (!found.pose) return py::none();
   return py::make_tuple(found.pose->x, found.pose->y, found.pose->yaw);
 }

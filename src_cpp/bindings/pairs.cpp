@@ -19,7 +19,7 @@ struct Poses {
 
 ClosestShapes closest_shapes(const Shape& a, const Shape& b, const Poses& at) {
   const ClosestShapes found = closest(a, b, at.a, at.b);
-  if (found.closest.status != Status::success) refuse(check_placed(a, b, at.a, at.b));
+  if (found.closest.status != Status::success) refuse(explain_pair(a, b, at.a, at.b));
   return found;
 }
 
@@ -38,7 +38,7 @@ void bind_pairs(py::module_& module) {
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
         const Poses at(pose_a, pose_b);
         const Verdict verdict = collide(a, b, at.a, at.b);
-        if (verdict == Verdict::unknown) refuse(check_placed(a, b, at.a, at.b));
+        if (verdict == Verdict::unknown) refuse(explain_pair(a, b, at.a, at.b));
         return !is_free(verdict);
       },
       py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));

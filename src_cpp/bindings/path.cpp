@@ -14,7 +14,7 @@ namespace {
 // checked only at its poses.
 void check_way(const Doubles& times, double tolerance) {
   const std::span<const double> at = checked_times(times, length(times), "times");
-  check_increasing(at, "times", at);
+  refuse(detail::check_increasing_times(at, at));
   checked_tolerance(tolerance);
 }
 
@@ -74,23 +74,18 @@ py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& 
                          const Doubles& times, double margin, double tolerance, bool has_distance,
                          unsigned threads, double time_error) {
   const std::size_t count = length(starts) / 3;
-  const std::span<const std::uint64_t> offsets = view(first);
-  const std::size_t all = length(arcs) / 2;
-  bool sound = offsets.size() == count + 1 && offsets.front() == 0 && offsets.back() == all &&
-               (length(times) == 0 || length(times) == all + count);
-  for (std::size_t k = 0; sound && k < count; ++k) sound = offsets[k] <= offsets[k + 1];
-  if (!sound) {
-    refuse(Status::array_mismatch, "arcs, times", -1, "must have the lengths of whole curves");
-  }
   const std::vector<Pose> placed = checked_poses(starts, count, "start");
   const std::span<const double> at = checked_times(times, length(times), "times");
-  std::vector<Arc> ways(all);
-  for (std::size_t i = 0; i < all; ++i) ways[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
+  std::vector<Arc> ways(length(arcs) / 2);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    ways[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
+  }
+  refuse(detail::check_fit(placed, view(first), ways, at, count));
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(count);
   {
     const py::gil_scoped_release release;
-    check_paths(scene, shape, placed, offsets, ways, at, options, results, threads);
+    check_paths(scene, shape, placed, view(first), ways, at, options, results, threads);
   }
   return path_arrays(results);
 }

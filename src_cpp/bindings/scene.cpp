@@ -35,9 +35,7 @@ struct Reported {
   void check_settings() const {
     for (const auto& [name, value] :
          {std::pair{"horizon", prediction.horizon}, std::pair{"time_error", time_error}}) {
-      if (!(value >= 0.0 && value <= kMaxTime)) {
-        refuse(Status::invalid_input, name, -1, "must lie in [0, 1e10] s" + got(value));
-      }
+      refuse(detail::check_duration(value, name));
     }
   }
   // Refuses them unless they are those of `count` obstacles.

@@ -97,7 +97,7 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
     status = time ? scene.nearest(ego, placed, *time, k, max_distance, found)
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
-  refuse_unknown(scene, time, status);
+  refuse_unknown(scene, shape, placed, time, 0.0, status);
   const AnswerArrays arrays(found.size(), {.witnesses = true, .directions = true});
   py::array_t<std::int64_t> indices(AnswerArrays::rows(found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -148,7 +148,7 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
   }
   for (std::size_t n = 0; n < count; ++n) {
     const auto time = at.empty() ? std::nullopt : std::optional(at[n]);
-    refuse_unknown(scene, time, statuses[n], static_cast<long>(n));
+    refuse_unknown(scene, shape, placed[n], time, 0.0, statuses[n], static_cast<long>(n));
   }
   return py::make_tuple(indices, arrays.distances, arrays.lower_bounds, arrays.witnesses,
                         arrays.directions, arrays.statuses);

@@ -86,9 +86,9 @@ TEST(Shapes, AreUnknownOutsideTheDomainAndSayWhy) {
   for (const Case& c : cases) {
     EXPECT_EQ(collide(c.a, box, c.pose_a, c.pose_b), Verdict::unknown) << c.reason;
     EXPECT_TRUE(std::isnan(distance(c.a, box, c.pose_a, c.pose_b))) << c.reason;
-    EXPECT_EQ(text_of(check_placed(c.a, box, c.pose_a, c.pose_b)), c.reason);
+    EXPECT_EQ(text_of(explain_pair(c.a, box, c.pose_a, c.pose_b)), c.reason);
   }
-  EXPECT_FALSE(check_placed(box, box));
+  EXPECT_FALSE(explain_pair(box, box));
 }
 
 TEST(Shapes, AreRefusedWithTheTextOfPython) {

@@ -9,6 +9,7 @@
 #include "gjk/motion/reeds_shepp.hpp"
 #include "gjk/narrow/batch.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/explain.hpp"
 #include "gjk/scene/gradient.hpp"
 #include "gjk/scene/nearest_free.hpp"
 #include "gjk/scene/pairwise.hpp"

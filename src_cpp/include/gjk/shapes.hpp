@@ -13,7 +13,7 @@ namespace gjk {
 
 // FREE or COLLISION of two shapes: whether any part of a and any part of b are at most `margin` (m,
 // >= 0) apart. UNKNOWN if a pose is outside the domain or moves its shape out of it, which
-// check_placed() explains. Allocates only for parts with more than Room::kMost vertices.
+// explain_pair() explains. Allocates only for parts with more than Room::kMost vertices.
 Verdict collide(const Shape& a, const Shape& b, const Pose& pose_a = {}, const Pose& pose_b = {},
                 double margin = 0.0);
 
@@ -33,7 +33,7 @@ ClosestShapes closest(const Shape& a, const Shape& b, const Pose& pose_a = {},
 double distance(const Shape& a, const Shape& b, const Pose& pose_a = {}, const Pose& pose_b = {});
 
 // Why the queries above cannot answer. The status is success if they can.
-Issue check_placed(const Shape& a, const Shape& b, const Pose& pose_a = {},
+Issue explain_pair(const Shape& a, const Shape& b, const Pose& pose_a = {},
                    const Pose& pose_b = {});
 
 }  // namespace gjk
@@ -57,8 +57,7 @@ inline int most_vertices(const Shape& shape) noexcept {
   return most;
 }
 
-inline bool is_in_domain_at(const Shape& shape, const Pose& pose) {
-  const Transform at = Transform::from_pose(pose);
+inline bool is_in_domain_at(const Shape& shape, const Transform& at) {
   Room room(most_vertices(shape));
   for (int i = 0; i < shape.parts(); ++i) {
     const Convex& placed = room.place(shape.part(i), at);
@@ -111,13 +110,14 @@ GJK_KERNEL double distance(const Shape& a, const Shape& b, const Pose& pose_a, c
   return closest(a, b, pose_a, pose_b).closest.distance;
 }
 
-GJK_KERNEL Issue check_placed(const Shape& a, const Shape& b, const Pose& pose_a,
+GJK_KERNEL Issue explain_pair(const Shape& a, const Shape& b, const Pose& pose_a,
                               const Pose& pose_b) {
   if (Issue issue = detail::check_in_domain(pose_a, "pose_a", -1)) return issue;
   if (Issue issue = detail::check_in_domain(pose_b, "pose_b", -1)) return issue;
   for (const bool is_a : {true, false}) {
-    if (detail::is_in_domain_at(is_a ? a : b, is_a ? pose_a : pose_b)) continue;
-    if ((is_a ? a : b).parts() == 0) {
+    const Shape& shape = is_a ? a : b;
+    if (detail::is_in_domain_at(shape, Transform::from_pose(is_a ? pose_a : pose_b))) continue;
+    if (shape.parts() == 0) {
       return {Status::invalid_input, is_a ? "a" : "b", -1, "must have a part"};
     }
     return {Status::coord_range, is_a ? "pose_a" : "pose_b", -1,

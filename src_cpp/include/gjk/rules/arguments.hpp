@@ -51,13 +51,6 @@ inline Issue check_margin(const Snapshot& snapshot, double margin, double& total
   return issue;
 }
 
-// A margin (m) as the kernel allows it.
-inline Issue check_total(double total) {
-  Issue issue = check_radius(total, "margin");
-  if (issue) issue.rule += got(total);
-  return issue;
-}
-
 // Sets `used` (m) to the tolerance of a request, or to that of the snapshot if it is 0.
 inline Issue check_tolerance(const Snapshot& snapshot, double tolerance, double& used) {
   if (Issue issue = check_non_negative("tolerance", tolerance)) return issue;

@@ -231,7 +231,7 @@ inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathReques
   const Vehicle vehicle(*snapshot.footprint, error);
   const std::vector<Pose> poses = poses_of(request.poses);
   for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
-                      check_times_in_domain(at), check_total(total)}) {
+                      check_times_in_domain(at), check_radius(total, "margin")}) {
     if (issue) return refused<PathAnswer>(std::move(issue));
   }
   const bool timed = !at.empty();
@@ -350,7 +350,7 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
   const ArcPath whole{{request.poses[0], request.poses[1], request.poses[2]}, arcs};
   const Vehicle vehicle(*snapshot.footprint, request.errors.empty() ? 0.0 : request.errors[0]);
   for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
-                      check_times_in_domain(at), check_total(total)}) {
+                      check_times_in_domain(at), check_radius(total, "margin")}) {
     if (issue) return refused<PathAnswer>(std::move(issue));
   }
   if (!whole.is_in_domain()) {

@@ -345,7 +345,7 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
   const bool is_any_known = std::any_of(snapshots.begin(), snapshots.end(), is_known);
   if (is_any_known) {
     for (Issue issue : {check_flat_in_domain(request.poses), check_times_in_domain(on_scene_clock),
-                        check_total(total)}) {
+                        check_radius(total, "margin")}) {
       if (issue) return refused<PosesAnswer>(std::move(issue));
     }
   }

@@ -163,7 +163,7 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
   using namespace detail;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   for (Issue issue :
-       {check_pairs_request(request, limits.max_pairs), check_total(request.margin)}) {
+       {check_pairs_request(request, limits.max_pairs), check_radius(request.margin, "margin")}) {
     if (issue) return refused<ShapesAnswer>(std::move(issue));
   }
   const std::size_t columns = request.b.size();

@@ -75,8 +75,8 @@ inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& req
   }
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
-  for (Issue issue :
-       {vehicle.check(), check_in_domain(request.pose, "poses", 0), check_total(total)}) {
+  for (Issue issue : {vehicle.check(), check_in_domain(request.pose, "poses", 0),
+                      check_radius(total, "margin")}) {
     if (issue) return refused<CollideAnswer>(std::move(issue));
   }
   return {{}, check_one(snapshot, vehicle, request.pose, total)};
@@ -98,8 +98,8 @@ inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& 
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot), {}};
   const double margin = snapshot.safety_margin;
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
-  for (Issue issue :
-       {vehicle.check(), check_in_domain(request.pose, "poses", 0), check_total(margin)}) {
+  for (Issue issue : {vehicle.check(), check_in_domain(request.pose, "poses", 0),
+                      check_radius(margin, "margin")}) {
     if (issue) return refused<DistanceAnswer>(std::move(issue));
   }
   DistanceAnswer result;

@@ -229,8 +229,9 @@ class Batch {
   bool can_use_lanes(const Obstacles::View& view) const noexcept {
     return detail::takes(detail::Step::lanes) && scene_.region() == nullptr &&
            (looks_ahead_ || can_measure_in_lanes()) && options_.margin >= 0.0 &&
-           options_.margin <= kMaxCoordinate && obstacles_.unusable() < 0 &&
-           obstacles_.unknown_in(view) < 0 && obstacles_.can_require(view, options_.margin);
+           options_.margin <= kMaxCoordinate &&
+           obstacles_.fault_in(view).status == Status::success &&
+           obstacles_.can_require(view, options_.margin);
   }
 
   bool can_measure_in_lanes() const noexcept {

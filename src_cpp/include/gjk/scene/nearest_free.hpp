@@ -162,8 +162,8 @@ inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::Vie
   const PoseResult here = check({});
   if (is_free(here.verdict)) return {Status::success, pose};
   if (here.verdict == Verdict::unknown) return {here.status, {}};
-  if (scene_->obstacles().unknown_in(view) >= 0) return {Status::prediction_too_short, {}};
-  if (scene_->obstacles().unusable() >= 0) return {Status::invalid_input, {}};
+  const Status status = scene_->obstacles().fault_in(view).status;
+  if (status != Status::success) return {status, {}};
   const double most_turn = std::fmin(options.max_turn, std::numbers::pi);
   if (most_turn > 0.0) turn_in_place(most_turn);
   if (!best_ && options.max_shift > 0.0) {

@@ -109,11 +109,7 @@ inline Issue check_lengths(std::span<const double> values, std::size_t count, co
                               " obstacles" + got_size(values.size()));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (Issue issue = check_radius(values[i], name, static_cast<long>(i))) {
-      if (issue.status == Status::coord_range) issue.rule += per;
-      issue.rule += got(values[i]);
-      return issue;
-    }
+    if (Issue issue = check_radius(values[i], name, static_cast<long>(i), per)) return issue;
   }
   return {};
 }
@@ -125,12 +121,6 @@ inline Issue check_flat_poses(std::span<const double> poses, std::size_t count, 
                               got_size(poses.size()));
   }
   return check_flat_in_domain(poses, name, 1);
-}
-
-inline Issue check_stamps(std::span<const double> times, const char* name) {
-  Issue issue = check_times_in_domain(times);
-  issue.argument = name;
-  return issue;
 }
 
 }  // namespace detail
@@ -172,11 +162,11 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
               "must be finite, or NaN where not known" + got(arrays.velocities[i])};
     }
   }
-  for (Issue issue :
-       {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
-        check_stamps(arrays.stamps, "stamps"), check_lengths(arrays.margins, count, "margins"),
-        check_lengths(arrays.margin_rates, count, "margin_rates", "/s"),
-        check_lifetimes(arrays.lifetimes, count)}) {
+  for (Issue issue : {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
+                      check_times_in_domain(arrays.stamps, "stamps"),
+                      check_lengths(arrays.margins, count, "margins"),
+                      check_lengths(arrays.margin_rates, count, "margin_rates", "/s"),
+                      check_lifetimes(arrays.lifetimes, count)}) {
     if (issue) return issue;
   }
   const std::span<const double> times = arrays.path_times;
@@ -192,7 +182,7 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
   }
   for (Issue issue :
        {check_offsets(ends, times.size(), "path_offsets", "must end at the number of path_times"),
-        check_stamps(times, "path_times")}) {
+        check_times_in_domain(times, "path_times")}) {
     if (issue) return issue;
   }
   for (std::size_t i = 0; i < count; ++i) {

@@ -27,6 +27,7 @@
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
 
@@ -37,12 +38,12 @@ class Obstacles {
   struct Change {
     std::size_t index = 0;
     const Shape* shape = nullptr;
-    Pose pose;
-    Motion motion;
+    Pose pose{};
+    Motion motion{};
     double stamp = 0.0;        // s
     double margin = 0.0;       // m
     double margin_rate = 0.0;  // m/s
-    Interval life;             // s, on the clock of the query times
+    Interval life{};           // s, on the clock of the query times
   };
 
   // The state that a query sees: all obstacles at their poses, or at a time of their motions.
@@ -61,7 +62,7 @@ class Obstacles {
   // are seconds after its stamp (s): if they were added to a stamp of about 1e9 s, they would be
   // rounded by 1e-7 s, and close times would coincide.
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
-    outlines_->add(shape);
+    own_outlines().add(shape);
     if (unusable_ < 0) unusable_ = static_cast<std::int64_t>(size());
     poses_.push_back(pose);
     if (stamp != 0.0 && stamps_.empty()) stamps_.assign(size() - 1, 0.0);
@@ -136,6 +137,17 @@ class Obstacles {
   // Index of an obstacle without a shape, or that was added after the last build() or changed
   // before it; -1: none. While there is one, queries answer UNKNOWN.
   std::int64_t unusable() const noexcept { return unusable_; }
+  // Why queries in this view answer UNKNOWN: the status, and the obstacle that causes it.
+  struct Fault {
+    Status status = Status::success;
+    std::int64_t obstacle = -1;
+  };
+  Fault fault_in(const View& view) const noexcept {
+    if (unusable_ >= 0) return {Status::invalid_input, unusable_};
+    if (view.timed && !(std::fabs(view.time) <= kMaxTime)) return {Status::invalid_input, -1};
+    const std::int64_t unknown = unknown_in(view);
+    return unknown >= 0 ? Fault{Status::prediction_too_short, unknown} : Fault{};
+  }
   // Index of an obstacle with an unknown pose in this view; -1: none. The pose of an obstacle that
   // does not exist is not needed.
   std::int64_t unknown_in(const View& view) const noexcept {
@@ -304,6 +316,12 @@ class Obstacles {
 
   static constexpr double kGrid = 1024.0;  // m, of the local origin
 
+  // Copies of a scene share their outlines until one of them changes.
+  Outlines& own_outlines() {
+    if (outlines_.use_count() > 1) outlines_ = std::make_shared<Outlines>(*outlines_);
+    return *outlines_;
+  }
+
   void place(unsigned threads);
 
   // m. By how much the bounds of part k are grown for the margin of its obstacle.
@@ -410,7 +428,7 @@ class Obstacles {
 namespace gjk {
 
 GJK_KERNEL void Obstacles::build(const Vec2* origin, unsigned threads) {
-  outlines_->finish(!pieces_.empty());
+  own_outlines().finish(!pieces_.empty());
   update_margins();
   update_lifetimes();
   if (origin != nullptr) {
@@ -435,10 +453,7 @@ GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
     if (!stamps_.empty()) stamps_[change.index] = change.stamp;
   }
   change_motions(changes);
-  if (!pieces_.empty() && !outlines_->has_reaches()) {
-    outlines_ = std::make_shared<Outlines>(*outlines_);
-    outlines_->finish(true);
-  }
+  if (!pieces_.empty() && !outlines_->has_reaches()) own_outlines().finish(true);
   change_margins(changes);
   change_lifetimes(changes);
   if (!same_parts) {

@@ -86,7 +86,7 @@ PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve
 
 // check_path() for each of results.size() curves. Curve k has the arcs first[k] to first[k + 1] -
 // 1 and the start starts[k]. `times` (s) has the times of all curves, one after the other, or is
-// empty.
+// empty. INVALID_INPUT if the lengths do not match.
 void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
                  std::span<const std::uint64_t> first, std::span<const Arc> arcs,
                  std::span<const double> times, const PathOptions& options,
@@ -100,6 +100,14 @@ void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> pos
                  std::span<const double> times, const PathOptions& options,
                  std::span<PathResult> results, unsigned threads = 1);
 
+namespace detail {
+
+// Why the arguments of check_paths() do not fit together.
+Issue check_fit(std::span<const Pose> poses, std::span<const double> times, std::size_t paths);
+Issue check_fit(std::span<const Pose> starts, std::span<const std::uint64_t> first,
+                std::span<const Arc> arcs, std::span<const double> times, std::size_t paths);
+
+}  // namespace detail
 }  // namespace gjk
 
 #ifdef GJK_KERNEL
@@ -108,6 +116,7 @@ void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> pos
 #include "gjk/parallel.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/region.hpp"
+#include "gjk/shape/domain.hpp"
 
 namespace gjk {
 
@@ -384,17 +393,60 @@ class PathCheck {
   double upper_ = std::numeric_limits<double>::infinity();  // m, upper bound on the distance
 };
 
-// Whether a path of `count` poses can be checked. Times (s) are strictly increasing, or empty.
-inline bool is_sound(const Scene& scene, const Shape& ego, std::span<const double> times,
-                     std::size_t count, const PathOptions& options) noexcept {
-  bool sound = count > 0 && ego.parts() > 0 && scene.obstacles().unusable() < 0 &&
-               options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
-               options.tolerance > 0.0 && options.time_error >= 0.0 &&
-               (times.empty() || times.size() == count);
-  for (std::size_t i = 1; i < times.size(); ++i) sound &= times[i] > times[i - 1];
-  for (const double time : times) sound &= std::isfinite(time);
-  for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
-  return sound;
+// Why no query of this scene with this ego can answer.
+inline Issue check_subjects(const Scene& scene, const Shape& ego) {
+  if (ego.parts() == 0) return {Status::invalid_input, "shape", -1, "must have a part"};
+  for (int k = 0; k < ego.parts(); ++k) {
+    if (in_domain(ego.part(k), ego.part(k))) continue;
+    return {Status::invalid_input, "shape", -1, "must be convex in each part, within 1e15 m"};
+  }
+  const std::int64_t unusable = scene.obstacles().unusable();
+  if (unusable < 0) return {};
+  const auto i = static_cast<std::size_t>(unusable);
+  if (i >= scene.obstacles().size()) {
+    return {Status::invalid_input, "changes", -1,
+            "must lie in [0, " + std::to_string(scene.size()) + ") (got " +
+                std::to_string(unusable) + ")"};
+  }
+  const Outlines& outlines = scene.obstacles().outlines();
+  if (outlines.begin(i) == outlines.end(i)) {
+    return {Status::invalid_input, "obstacles", static_cast<long>(i), "must have a part"};
+  }
+  return {Status::invalid_input, "scene", -1, "call build() after the last add()"};
+}
+
+// Why a path of `count` poses cannot be checked.
+inline Issue check_way(const Scene& scene, const Shape& ego, std::span<const double> times,
+                       std::size_t count, const PathOptions& options) {
+  if (count == 0) return {Status::empty_request, "poses", -1, "must hold at least one pose"};
+  if (Issue issue = check_times(times, count)) return issue;
+  if (Issue issue = check_increasing_times(times, times)) return issue;
+  if (Issue issue = check_radius(options.margin, "margin")) return issue;
+  if (Issue issue = check_tolerance(options.tolerance)) return issue;
+  if (Issue issue = check_duration(options.time_error, "time_error")) return issue;
+  return check_subjects(scene, ego);
+}
+inline Issue check_way(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                       std::span<const double> times, const PathOptions& options) {
+  if (Issue issue = check_poses_in_domain(poses)) return issue;
+  return check_way(scene, ego, times, poses.size(), options);
+}
+inline Issue check_way(const Scene& scene, const Shape& ego, const ArcPath& curve,
+                       std::span<const double> times, const PathOptions& options) {
+  if (Issue issue = check_in_domain(curve.start, "start", -1)) return issue;
+  for (std::size_t i = 0; i < curve.arcs.size(); ++i) {
+    const Arc& arc = curve.arcs[i];
+    if (std::isfinite(arc.curvature) && std::isfinite(arc.length)) continue;
+    return {Status::non_finite, "arcs", static_cast<long>(i),
+            "curvature and length must be finite (got [" + text_of(arc.curvature) + ", " +
+                text_of(arc.length) + "])"};
+  }
+  if (!curve.is_in_domain()) {
+    return {Status::coord_range, "arcs", -1,
+            "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must be "
+            "at most 1e15 m long"};
+  }
+  return check_way(scene, ego, times, curve.arcs.size() + 1, options);
 }
 
 inline PathResult refused_path() noexcept {
@@ -455,9 +507,7 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
 GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                                  std::span<const double> times, const PathOptions& options,
                                  const GoOn& go_on) {
-  bool sound = detail::is_sound(scene, ego, times, poses.size(), options);
-  for (const Pose& pose : poses) sound &= is_in_domain(pose);
-  if (!sound) return detail::refused_path();
+  if (detail::check_way(scene, ego, poses, times, options)) return detail::refused_path();
   const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
   const auto segment = [&](std::size_t i) {
     const std::size_t next = std::min(i + 1, poses.size() - 1);  // a single pose is a segment too
@@ -472,10 +522,7 @@ GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, const Arc
                                  std::span<const double> times, const PathOptions& options,
                                  const GoOn& go_on) {
   const bool timed = !times.empty();
-  if (!curve.is_in_domain() ||
-      !detail::is_sound(scene, ego, times, curve.arcs.size() + 1, options)) {
-    return detail::refused_path();
-  }
+  if (detail::check_way(scene, ego, curve, times, options)) return detail::refused_path();
   Along along(curve.start);
   const std::size_t segments = std::max<std::size_t>(1, curve.arcs.size());
   const auto next = [&](std::size_t i) {
@@ -495,10 +542,35 @@ GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, const Arc
   return result;
 }
 
+GJK_KERNEL Issue detail::check_fit(std::span<const Pose> poses, std::span<const double> times,
+                                   std::size_t paths) {
+  const std::size_t length = paths > 0 ? poses.size() / paths : 0;
+  if (length > 0 && poses.size() == length * paths &&
+      (times.empty() || times.size() == length || times.size() == poses.size())) {
+    return {};
+  }
+  return {Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths"};
+}
+
+GJK_KERNEL Issue detail::check_fit(std::span<const Pose> starts,
+                                   std::span<const std::uint64_t> first, std::span<const Arc> arcs,
+                                   std::span<const double> times, std::size_t paths) {
+  if (starts.size() == paths && first.size() == paths + 1 && first.front() == 0 &&
+      first.back() == arcs.size() && std::is_sorted(first.begin(), first.end()) &&
+      (times.empty() || times.size() == arcs.size() + paths)) {
+    return {};
+  }
+  return {Status::array_mismatch, "arcs, times", -1, "must have the lengths of whole curves"};
+}
+
 GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
                             std::span<const std::uint64_t> first, std::span<const Arc> arcs,
                             std::span<const double> times, const PathOptions& options,
                             std::span<PathResult> results, unsigned threads) {
+  if (detail::check_fit(starts, first, arcs, times, results.size())) {
+    std::ranges::fill(results, detail::refused_path());
+    return;
+  }
   for_each_chunk(results.size(), 16, threads, [&] {
     return [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {
@@ -515,14 +587,12 @@ GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<cons
 GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                             std::span<const double> times, const PathOptions& options,
                             std::span<PathResult> results, unsigned threads) {
-  if (results.empty()) return;
-  const std::size_t length = poses.size() / results.size();
-  const bool shared = times.size() == length;
-  if (poses.size() != length * results.size() ||
-      !(times.empty() || shared || times.size() == poses.size())) {
-    std::fill(results.begin(), results.end(), detail::refused_path());
+  if (detail::check_fit(poses, times, results.size())) {
+    std::ranges::fill(results, detail::refused_path());
     return;
   }
+  const std::size_t length = poses.size() / results.size();
+  const bool shared = times.size() == length;
   for_each_chunk(results.size(), 1, threads, [&] {
     return [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {

@@ -309,8 +309,10 @@ inline Status Scene::find_nearest(Ego& ego, const Pose& pose, const Obstacles::V
                                   std::size_t k, double max_distance, double window,
                                   std::size_t first) const {
   place(ego, pose);
-  if (!ego.known_ || obstacles_.unusable() >= 0) return Status::invalid_input;
-  if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
+  if (!ego.known_) return Status::invalid_input;
+  if (const auto fault = obstacles_.fault_in(view); fault.status != Status::success) {
+    return fault.status;
+  }
   if (k == 0) return Status::success;
   ego.seen_.clear();
   ego.leaves_ = is_outside(ego);
@@ -404,12 +406,9 @@ inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& o
     return result;
   }
   Decision decision(options.margin);
-  if (const std::int64_t unusable = obstacles_.unusable(); unusable >= 0) {
-    decision.fail(Status::invalid_input);
-    result.nearest = unusable;
-  } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
-    decision.fail(Status::prediction_too_short);
-    result.nearest = unknown;
+  if (const auto fault = obstacles_.fault_in(view); fault.status != Status::success) {
+    decision.fail(fault.status);
+    result.nearest = fault.obstacle;
   }
   if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
   if (is_hit) {

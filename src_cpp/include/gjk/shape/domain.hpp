@@ -16,9 +16,6 @@
 
 namespace gjk {
 
-// Maximum magnitude of a time on the scene's clock (s). Seconds since 1970 are within it.
-inline constexpr double kMaxTime = 1e10;
-
 // The shortest text from which the same number is read.
 inline std::string text_of(double value) {
   char buffer[32];
@@ -28,6 +25,20 @@ inline std::string text_of(double value) {
 
 // The end of a message.
 inline std::string got(double value) { return " (got " + text_of(value) + ")"; }
+
+// A radius or a margin (m). `per`: the rest of the unit.
+inline Issue check_radius(double radius, const char* argument, long index = -1,
+                          const char* per = "") {
+  const auto fail = [&](Status status, const std::string& rule) {
+    return Issue{status, argument, index, rule + got(radius)};
+  };
+  if (!std::isfinite(radius)) return fail(Status::non_finite, "must be finite");
+  if (radius < 0.0) return fail(Status::invalid_input, "must not be negative");
+  if (radius > kMaxCoordinate) {
+    return fail(Status::coord_range, std::string("must not exceed 1e15 m") + per);
+  }
+  return {};
+}
 
 namespace detail {
 
@@ -59,26 +70,66 @@ inline Issue check_in_domain(const Pose& pose, const char* argument, long index)
   return {};
 }
 
-inline Issue check_times_in_domain(std::span<const double> times) {
+inline Issue check_poses_in_domain(std::span<const Pose> poses, const char* argument = "poses") {
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    if (!is_in_domain(poses[i])) return check_in_domain(poses[i], argument, static_cast<long>(i));
+  }
+  return {};
+}
+
+// A number whose magnitude is limited. `limit_text`: the limit with its unit.
+inline Issue check_number(double value, const char* argument, long index, double limit,
+                          const char* limit_text) {
+  if (std::fabs(value) <= limit) return {};
+  const bool finite = std::isfinite(value);
+  return {finite ? Status::coord_range : Status::non_finite, argument, index,
+          (finite ? std::string("magnitude must not exceed ") + limit_text : "must be finite") +
+              got(value)};
+}
+
+inline Issue check_time(double time, const char* argument, long index) {
+  return check_number(time, argument, index, kMaxTime, "1e10 s");
+}
+inline Issue check_times_in_domain(std::span<const double> times, const char* argument = "times") {
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!(std::fabs(times[i]) <= kMaxTime)) {
-      const bool finite = std::isfinite(times[i]);
-      return {finite ? Status::coord_range : Status::non_finite, "times", static_cast<long>(i),
-              (finite ? "magnitude must not exceed 1e10 s" : "must be finite") + got(times[i])};
+    if (Issue issue = check_time(times[i], argument, static_cast<long>(i))) return issue;
+  }
+  return {};
+}
+
+// The same for times that may be none, or one for each of `count`.
+inline Issue check_times(std::span<const double> times, std::size_t count,
+                         const char* argument = "times") {
+  if (times.empty() || times.size() == count) return check_times_in_domain(times, argument);
+  return {Status::array_mismatch, argument, -1,
+          "must be empty or hold one time for each of " + std::to_string(count) + " (got " +
+              std::to_string(times.size()) + ")"};
+}
+
+// Times on the scene's clock that do not increase strictly. The message shows the value in `given`,
+// the times of the request. `first`: the index of times[0] in the argument.
+inline Issue check_increasing_times(std::span<const double> times, std::span<const double> given,
+                                    const char* argument = "times", std::size_t first = 0) {
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (!(times[i] > times[i - 1])) {
+      return {Status::invalid_input, argument, static_cast<long>(first + i),
+              "must increase strictly" + got(given[i])};
     }
   }
   return {};
 }
 
-// Times on the scene's clock that do not increase strictly. The message shows those of the request.
-inline Issue check_increasing_times(std::span<const double> times, std::span<const double> given) {
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    if (!(times[i] > times[i - 1])) {
-      return {Status::invalid_input, "times", static_cast<long>(i),
-              "must increase strictly" + got(given[i])};
-    }
-  }
-  return {};
+// m. Of the certified checks of a motion.
+inline Issue check_tolerance(double tolerance) {
+  if (tolerance > 0.0 && tolerance <= kMaxCoordinate) return {};
+  return {Status::invalid_input, "tolerance", -1,
+          "must be greater than 0 and at most 1e15 m" + got(tolerance)};
+}
+
+// s. An error bound or a horizon.
+inline Issue check_duration(double value, const char* argument) {
+  if (value >= 0.0 && value <= kMaxTime) return {};
+  return {Status::invalid_input, argument, -1, "must lie in [0, 1e10] s" + got(value)};
 }
 
 inline std::vector<Pose> poses_of(std::span<const double> flat) {

@@ -50,12 +50,6 @@ inline Issue check_points(std::span<const Vec2> points, const char* argument) {
   return {};
 }
 
-inline Issue check_own_radius(double radius) {
-  Issue issue = check_radius(radius, "radius");
-  if (issue) issue.rule += got(radius);
-  return issue;
-}
-
 }  // namespace detail
 
 GJK_KERNEL Issue make_polygon(std::span<const Vec2> vertices, Shape& shape, double radius,
@@ -66,7 +60,7 @@ GJK_KERNEL Issue make_polygon(std::span<const Vec2> vertices, Shape& shape, doub
     const std::string name = "holes[" + std::to_string(k) + "]";
     if (Issue issue = detail::check_points(holes[k], name.c_str())) return issue;
   }
-  if (Issue issue = detail::check_own_radius(radius)) return issue;
+  if (Issue issue = check_radius(radius, "radius")) return issue;
   std::vector<std::vector<Vec2>> parts;
   if (Issue issue = outline_parts(vertices, policy, argument, parts, holes)) return issue;
   shape = {};
@@ -77,7 +71,7 @@ GJK_KERNEL Issue make_polygon(std::span<const Vec2> vertices, Shape& shape, doub
 GJK_KERNEL Issue make_hull(std::span<const Vec2> points, Shape& shape, double radius,
                            const char* argument) {
   if (Issue issue = detail::check_points(points, argument)) return issue;
-  if (Issue issue = detail::check_own_radius(radius)) return issue;
+  if (Issue issue = check_radius(radius, "radius")) return issue;
   if (points.empty()) return {Status::too_few_points, argument, -1, "must hold at least 1 point"};
   shape = {};
   shape.add_part(convex_hull(points), radius);

@@ -23,6 +23,9 @@ struct Pose {
 // Larger yaws are rejected. The argument reduction in turn.inc is exact up to 2^20 quarter turns.
 inline constexpr double kMaxYaw = 1e6;
 
+// Maximum magnitude of a time on the scene's clock (s). Seconds since 1970 are within it.
+inline constexpr double kMaxTime = 1e10;
+
 struct SinCos {
   double sin = 0.0;
   double cos = 1.0;

@@ -47,15 +47,6 @@ inline Issue check_coordinates(std::span<const double> values, const char* argum
   return {};
 }
 
-inline Issue check_radius(double radius, const char* argument, long index = -1) {
-  if (!std::isfinite(radius)) return {Status::non_finite, argument, index, "must be finite"};
-  if (radius < 0.0) return {Status::invalid_input, argument, index, "must not be negative"};
-  if (radius > kMaxCoordinate) {
-    return {Status::coord_range, argument, index, "must not exceed 1e15 m"};
-  }
-  return {};
-}
-
 // v + by. If the sum is not a double, it is rounded in the direction of `by`.
 inline double sum_outwards(double v, double by) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
