@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/shape/domain.hpp"
 #include "gjk/shape/shape.hpp"
 
 namespace gjk::decompose_test {
