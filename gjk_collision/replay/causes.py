@@ -5,6 +5,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
@@ -14,7 +15,9 @@ import numpy as np
 
 from ..server.config import Config
 from ..server.fields import nanoseconds
+from ..server.frames import FrameError
 from ..server.snapshot import Report, Snapshot
+from ..server.transforms import TransformTree
 from ..verdict import Status, Verdict
 from .pair import is_inside, nearest_pair
 from .rows import Row
@@ -39,9 +42,9 @@ State = tuple[str, str, float, str]
 
 @dataclass(slots=True)
 class _Received:
-    """The last message of a sender. Its times are log times after the begin of the bag [s]."""
+    """The last message of a sender, or transform of a frame. Times are log times, as in `t`."""
 
-    t: float
+    t: float  # after the begin of the bag [s]
     fields: Any
     stamp: int  # the newest header stamp [ns]
     since: float  # when this stamp was first received
@@ -64,42 +67,46 @@ class Causes:
     def __init__(self, names: Mapping[str, str], clock: str, begin: int) -> None:
         self._names, self._clock, self._begin = names, clock, begin
         self._received: dict[tuple[str, str], _Received] = {}  # by topic and sender
+        self._frames: dict[str, _Received] = {}  # moving transforms, by child frame
+        self._limits: dict[str, float] = {}  # of the age [s], by child frame that was too old
+        self._late: dict[str, tuple[float, float]] = {}  # the last one: log time of stamp, age [s]
         self._now = 0
-        self._passed = 0.0  # when the clock has last gone on, in log time [s]
         self._step = ""
 
     def pass_time(self, t: float, now: int) -> None:
         """Note the time [s] after the begin of the bag, and the time of the clock [ns]."""
         if now < self._now:
-            by = (self._now - now) * 1e-9 + t - self._passed
-            self._step = f"step back of {self._clock}, at {t:.3f} s, "
-            self._step += f"by {by:.3f} s against the log times"
+            self._step = f"step back of {self._clock}, at {t:.3f} s"
             self._received.clear()
-        if now != self._now:
-            self._now, self._passed = now, t
+            self._frames.clear()
+        self._now = now
 
     def receive(self, topic: str, t: float, fields: Any) -> None:
         """Note a message at the time `t` [s] after the begin of the bag."""
-        if not hasattr(fields, "header"):
-            return
-        stamp, key = nanoseconds(fields.header.stamp), (topic, getattr(fields, "source", ""))
-        last = self._received.get(key)
-        if last is None or stamp > last.stamp:
-            self._received[key] = _Received(t, fields, stamp, t)
-            return
-        if stamp < last.stamp and not last.back:
-            by = (last.stamp - stamp) * 1e-9 + t - last.since
-            last.back = f"on {topic}, at {t:.3f} s, by {by:.3f} s against the "
-            last.back += "log times; messages with older stamps are not used"
-        last.t, last.fields = t, fields
+        if hasattr(fields, "header"):
+            key = topic, getattr(fields, "source", "")
+            _note(self._received, key, f"on {topic}", t, fields)
 
-    def explain(self, row: Row, snapshot: Snapshot) -> str:
+    def receive_transform(self, t: float, each: Any) -> None:
+        """Note a transform that moves, at the time `t` [s] after the begin of the bag."""
+        frame = each.child_frame_id.lstrip("/")
+        stamp = _note(self._frames, frame, f"of transforms of {frame}", t, each)
+        age = (self._now - stamp) * 1e-9
+        if age > self._limits.get(frame, inf):
+            self._late[frame] = t - age, age
+
+    def explain(self, row: Row, snapshot: Snapshot, tree: TransformTree) -> str:
         """Return what else is known about an answer; empty: nothing."""
         if not row.is_state or row.verdict is Verdict.FREE:
             return ""
         if row.verdict is Verdict.UNKNOWN:
             if row.status is Status.CLOCK_JUMP:
                 return self._step
+            found = re.search(r"newest pose of '(.+?)' in '(.+?)'", row.message)
+            with suppress(FrameError):  # the frames may have changed since then
+                if found and (frame := tree.oldest(found[2], found[1])) in self._frames:
+                    self._limits[frame] = snapshot.config.transform_tolerance
+                    return self._stalled(row, self._frames[frame], "transform", f"of {frame}")
             return ", ".join(
                 filter(None, (self._of_source(row, name) for name in row.bad_sources))
             )
@@ -110,7 +117,7 @@ class Causes:
         return f"required {margin:g} m"
 
     def states(self, reports: Iterable[Report], config: Config) -> Iterator[State]:
-        """Yield late transforms, and header stamps that went back."""
+        """Yield late transforms since the last call, and header stamps that went back."""
         limits = {each.name: inf if each.static else each.timeout for each in config.sources}
         for each in reports:
             limit = limits.get(each.source, config.footprint_timeout)
@@ -118,10 +125,15 @@ class Causes:
                 text = f"{each.source}: data from {each.age:.3f} s before is used, because the "
                 text += f"newest message waits for its transform; limit {limit:g} s"
                 yield f"{each.source} {each.sender}", "late transform", each.age, text
+        for frame, (t, age) in self._late.items():
+            text = f"delayed: the transform of {t:.3f} s of {frame} is recorded {age:.3f} s late"
+            yield frame, "late transform", 0.0, text
+        self._late.clear()
         static = {self._names.get(name) for name, limit in limits.items() if limit == inf}
         for key, last in self._received.items():
             if last.back and key[0] not in static:
-                yield " ".join(key), "step back of header stamps", 0.0, last.back
+                text = f"{last.back}; messages with older stamps are not used"
+                yield " ".join(key), "step back of header stamps", 0.0, text
 
     def _of_source(self, row: Row, name: str) -> str:
         topic = self._names.get(name, "")
@@ -131,14 +143,31 @@ class Causes:
             last = max(senders, key=attrgetter("t"))
             return f"{_value(last.fields, row.message)}in the message of {last.t:.3f} s on {topic}"
         last = min(senders, key=attrgetter("stamp"))
+        return self._stalled(row, last, "message", f"on {topic}")
+
+    def _stalled(self, row: Row, last: _Received, what: str, where: str) -> str:
+        """Return why no newer data than the last one is known."""
         if 2.0 * (row.time - self._begin - 1e9 * last.t) > row.now - last.stamp:
-            return f"silence: no message on {topic} since {last.t:.3f} s"
+            return f"silence: no {what} {where} since {last.t:.3f} s"
         if last.back:
             return f"step back of header stamps {last.back}"
         if last.t > last.since:
-            text = f"frozen: messages on {topic} have the same header stamp"
+            text = f"frozen: {what}s {where} have the same header stamp"
             return f"{text} from {last.since:.3f} to {last.t:.3f} s"
-        return f"delayed: the message of {last.t:.3f} s on {topic} has an old header stamp"
+        return f"delayed: the {what} of {last.t:.3f} s {where} has an old header stamp"
+
+
+def _note(received: dict[Any, _Received], key: Any, where: str, t: float, fields: Any) -> int:
+    """Note a message or a transform at the time `t` [s]; return its header stamp [ns]."""
+    stamp, last = nanoseconds(fields.header.stamp), received.get(key)
+    if last is None or stamp > last.stamp:
+        received[key] = _Received(t, fields, stamp, t)
+        return stamp
+    if stamp < last.stamp and not last.back:
+        by = (last.stamp - stamp) * 1e-9 + t - last.since
+        last.back = f"{where}, at {t:.3f} s, by {by:.3f} s against the log times"
+    last.t, last.fields = t, fields
+    return stamp
 
 
 def _value(fields: Any, text: str) -> str:

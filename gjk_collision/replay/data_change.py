@@ -33,20 +33,10 @@ SAME = 1e-6
 def first_change(
     old: Bag, new: Bag, topic: str, begin: int, topics: Topics, config: Config
 ) -> str:
-    """Return how the first message that differs has changed; empty: none was found.
+    """Return how the first message of a topic that differs has changed; empty: none was found.
 
-    Parameters
-    ----------
-    old, new : Bag
-        The two recordings.
-    topic : str
-        The topic.
-    begin : int
-        Log time before the message that differs [ns].
-    topics : Topics
-        The topics that the replay of `new` uses.
-    config : Config
-        Its parameters.
+    Messages from the log time `begin` [ns] on are read. The topics and the parameters are those
+    of the replay of `new`.
     """
     a, b = ([*islice(_since(bag, topic, begin), SEARCHED)] for bag in (old, new))
     size = next((i for i in range(max(len(a), len(b))) if a[i : i + 1] != b[i : i + 1]), None)
@@ -79,17 +69,22 @@ def _contents(old: Any, new: Any, message: Message, topics: Topics, config: Conf
     a, b = (_things(each, message, topics, config) for each in (old, new))
     texts = []
     if a.keys() != b.keys():
-        texts.append(f"{len(a)} -> {len(b)} elements")
-        for names, word in ((a.keys() - b.keys(), "without"), (b.keys() - a.keys(), "with")):
-            texts += [f"{word} {', '.join(sorted(names)[:LISTED])}"] if names else []
+        for names, word in ((a.keys() - b.keys(), "missing"), (b.keys() - a.keys(), "new")):
+            are = "is" if len(names) == 1 else "are"
+            texts += [f"{_listed(sorted(names))} {are} {word}"] if names else []
+        kind = "transforms" if message.kind == TF_MESSAGE else "obstacles"
+        texts[-1] += f" ({len(a)} -> {len(b)} {kind})"
     changes = [text for name in a if name in b and (text := _change(name, a[name], b[name]))]
-    texts += changes[:LISTED]
-    if len(changes) > LISTED:
-        texts.append(f"and {len(changes) - LISTED} more")
+    texts += [_listed(changes)] if changes else []
     stamps = [nanoseconds(m.header.stamp) for m in (old, new) if hasattr(m, "header")]
     if stamps and stamps[0] != stamps[1]:
         texts.append(f"stamp moved by {(stamps[1] - stamps[0]) * 1e-9:.3f} s")
     return f"{t}: {', '.join(texts) or 'other values'}"
+
+
+def _listed(texts: list[str]) -> str:
+    more = [f"and {len(texts) - LISTED} more"] if len(texts) > LISTED else []
+    return ", ".join(texts[:LISTED] + more)
 
 
 _Thing = tuple[npt.NDArray[np.float64], float]

@@ -67,6 +67,8 @@ class Drive:
         Digests of the messages so far, without the faults.
     causes : Causes
         Explains the answers.
+    live : LiveParameters
+        The recorded changes of parameters.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class Drive:
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
         self._requests = RecordedRequests(self._server)
-        self._live = LiveParameters(self._server, topics.server, is_applied=live_parameters)
+        self.live = LiveParameters(self._server, topics.server, is_applied=live_parameters)
         not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
         self.snapshot = empty_snapshot(config, not_yet, 0)
         self.processed = self.unreadable = 0
@@ -132,6 +134,10 @@ class Drive:
         """Return the state of each sender at the time of the last row."""
         return self._server.reports()
 
+    def explain(self, row: Row) -> str:
+        """Return what else is known about the last row; empty: nothing."""
+        return self.causes.explain(row, self.snapshot, self.transforms)
+
     def transform(self) -> Report:
         """Return the age of the newest pose of the vehicle, or why it is not known."""
         config = self.snapshot.config
@@ -148,25 +154,22 @@ class Drive:
             f"{count} transforms were not used: {why} (the first child frame is '{first}')"
             for why, (first, count) in self._left_out.items()
         ]
-        return self._live.notes + self._requests.notes() + transforms
+        return self.live.notes + self._requests.notes() + transforms
 
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
         """Return a function for each topic without data that processes its messages."""
         topics = self._topics
-        handlers: dict[str, Callable[[Any], list[Row]]] = {}
-        if topics.tf:
-            handlers[topics.tf] = partial(self._receive_transforms, static=False)
-        if topics.tf_static:
-            handlers[topics.tf_static] = partial(self._receive_transforms, static=True)
+        handlers: dict[str, Callable[[Any], list[Row]]] = {
+            topics.tf: partial(self._receive_transforms, static=False),
+            topics.tf_static: partial(self._receive_transforms, static=True),
+            topics.clock: self._receive_clock,
+            topics.parameters: self._receive_parameters,
+        }
         for name, service in topics.services.items():
             handlers[name] = partial(self._requests.process, service)
-        if topics.clock:
-            handlers[topics.clock] = self._receive_clock
-        if topics.parameters:
-            handlers[topics.parameters] = self._receive_parameters
-        return handlers
+        return handlers  # that of the topic "" gets no message
 
     def _messages(self) -> Iterator[Message]:
         for message in self._bag.messages(self._topics.names):
@@ -214,6 +217,8 @@ class Drive:
         for each in message.transforms:
             if why := insert_message(self.transforms, each, static=static):
                 self._left_out.setdefault(why, [each.child_frame_id, 0])[1] += 1
+            elif not static:
+                self.causes.receive_transform(self._t, each)
         self._requests.resume()
         return []
 
@@ -223,7 +228,7 @@ class Drive:
         return []
 
     def _receive_parameters(self, message: Any) -> list[Row]:
-        self._live.receive(message, self._t)
+        self.live.receive(message, self._t)
         return []
 
     @property

@@ -41,6 +41,7 @@ class _Run:
     end: float = field(init=False)
     count: int = 1
     more: str = ""  # what else is known about the first stamp, or the margin
+    since: str = ""  # the parameters that changed at the first stamp
 
     def __post_init__(self) -> None:
         self.begin = self.end = self.at
@@ -81,10 +82,11 @@ class _Run:
         if self.old is None and self.label not in ("", NEW):
             return self.more
         if new.status is not Status.SUCCESS:
-            return "; ".join(filter(None, (new.message, self.more)))
+            return "; ".join(filter(None, (new.message, self.more, self.since)))
         before = "" if self.old is None else _nearest(self.old)
         after = _nearest(new)
-        parts = [f"{before} -> {after}" if before and before != after else after, self.more]
+        text = f"{before} -> {after}" if before and before != after else after
+        parts = [text, self.more, self.since]
         where = f" at {self.at:.3f} s" if self.at > self.begin else ""
         if self.old is not None and self.old.verdict is new.verdict:
             if isfinite(self.worst) and self.worst >= LEAST:
@@ -100,11 +102,12 @@ class Events:
     Parameters
     ----------
     explain : callable
-        Returns what else is known about an answer.
+        Returns what else is known about an answer, now or later, as its `str`.
     """
 
     def __init__(self, explain: Callable[[Row], str] = lambda row: "") -> None:
         self.explain = explain
+        self.changed = ""  # the parameters that have changed since the stamp before
         self._open: dict[tuple[str, str], _Run] = {}
         self._ended: list[_Run] = []
         self._count = 0
@@ -133,18 +136,10 @@ class Events:
     def add_change(
         self, t: float, old: Row | None, new: Row | None, label: str, severity: int
     ) -> None:
-        """Add a change of an answer.
+        """Add a change from the golden answer to this one, at the time `t` [s]; None: no answer.
 
-        Parameters
-        ----------
-        t : float
-            Time of the stamp [s].
-        old, new : Row or None
-            The golden answer and this one; None: there is none.
-        label : str
-            The change, as in `golden.LABELS`; empty: nothing has changed.
-        severity : int
-            0: the most severe.
+        `label` is the change, as in `golden.LABELS`; empty: nothing has changed. The most severe
+        change has the severity 0.
         """
         row = new or old
         assert row is not None
@@ -177,6 +172,8 @@ class Events:
             self._end(lane)
             if one.new is not None:
                 one.more = one.more or self.explain(one.new)
+                if self.changed and one.new.is_state:
+                    one.since = f"since {self.changed}"
             self._open[lane] = one
             return
         run.end, run.count = one.at, run.count + 1

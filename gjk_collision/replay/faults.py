@@ -122,16 +122,9 @@ class Faulty(Message):
 def inject(
     messages: Iterable[Message], faults: Iterable[FaultSpec], begin: int
 ) -> Iterator[Message]:
-    """Yield the messages with the faults, in the order of log time.
+    """Yield the messages in the order of log time, with the faults, one after another.
 
-    Parameters
-    ----------
-    messages : iterable of Message
-        The recorded messages.
-    faults : iterable of FaultSpec
-        Faults; they are applied one after another.
-    begin : int
-        Time zero of the faults, as log time [ns].
+    `begin` is the time zero of the faults, as log time [ns].
     """
     for fault in faults:
         if fault.kind == "delay":

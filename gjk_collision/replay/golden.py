@@ -133,7 +133,7 @@ class Golden:
     def failures(self) -> list[tuple[str, float | None]]:
         """One text for each kind of change that counts as a failure, and its first time [s]."""
         found: list[tuple[str, float | None]] = [
-            (f"{label}: {each['count']}", each["first"])
+            (f"{'another ' * (label == 'distance')}{label}: {each['count']}", each["first"])
             for label, each in self._sorted().items()
             if label not in HARMLESS
         ]

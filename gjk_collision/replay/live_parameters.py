@@ -37,11 +37,14 @@ class LiveParameters:
     ----------
     notes : list of str
         From when on the recorded node had other parameters.
+    applied : str
+        The changes that were applied since it was last set to "".
     """
 
     def __init__(self, server: Server, node: str, *, is_applied: bool) -> None:
         self._server, self._node, self._is_applied = server, node, is_applied
         self.notes: list[str] = []
+        self.applied = ""
 
     def receive(self, event: Any, t: float) -> None:
         """Apply a ParameterEvent at the time `t` [s] after the begin of the bag."""
@@ -63,9 +66,10 @@ class LiveParameters:
             reason = reason or self._server.refusal(config)
         except InputError as error:
             reason = reason or str(error)
+        texts = ", ".join(f"{name} {before[name]} -> {value}" for name, value in changes.items())
         if not reason:
             self._server.reconfigure(config)
-        texts = ", ".join(f"{name} {before[name]} -> {value}" for name, value in changes.items())
+            self.applied += ", " * bool(self.applied) + texts
         what = f"from {t:.3f} s on, the recorded node {event.node} had other parameters: {texts}"
         self.notes.append(f"{what}; {f'not applied: {reason}' if reason else 'applied'}")
 

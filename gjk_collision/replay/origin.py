@@ -62,16 +62,7 @@ def origin(
 ) -> dict[str, Any]:
     """Return the version of this package, the bag, the digests of its messages, and the faults.
 
-    Parameters
-    ----------
-    bag : Bag
-        The bag.
-    recording : Recording
-        The messages that were read.
-    faults : sequence of FaultSpec
-        The injected faults.
-    end : float
-        Time to which the messages were read [s]; infinity: all of them.
+    `end` is the time to which the messages were read [s]; infinity: all of them.
     """
     try:
         code = version("gjk_collision")
@@ -82,6 +73,7 @@ def origin(
         "faults": [_text(each) for each in faults],
         "bag": str(bag.path.resolve()),
         "read_to": None if end == inf else end,
+        "topics": sorted(name for name, count in bag.counts.items() if count),
         "recording": recording.to_dict(),
     }
 
@@ -115,12 +107,12 @@ def why(
     if old["faults"] != new["faults"]:
         found.append(f"faults: {_value(old['faults'])} -> {_value(new['faults'])}")
     limits = (inf if each["read_to"] is None else each["read_to"] for each in (old, new))
-    differing = _recordings(old["recording"], new["recording"], min(limits))
     bags = [Path(each["bag"]) for each in (old, new)]
-    for i, (begin, topic, text) in enumerate(differing):
-        other = "" if bags[0].name == bags[1].name else f" {bags[1].name}, not {bags[0].name}"
+    for i, (begin, topic, kind, text) in enumerate(_differing(old, new, min(limits))):
+        is_other = kind == "recording" and bags[0].name != bags[1].name
+        other = f" {bags[1].name}, not {bags[0].name}" if is_other else ""
         more = explain(bags[0], topic, begin) if i < EXPLAINED and begin >= 0.0 else ""
-        found.append(f"recording{other}: {topic} {text}{': ' * bool(more)}{more}")
+        found.append(f"{kind}{other}: {topic} {text}{': ' * bool(more)}{more}")
     if old["version"] != new["version"]:
         found.append(f"code: {old['version']} -> {new['version']}")
     return found
@@ -138,28 +130,29 @@ def _value(value: Any) -> str:
     return "not set" if value is None else str(value)
 
 
-def _recordings(
-    old: dict[str, Any], new: dict[str, Any], end: float
-) -> list[tuple[float, str, str]]:
-    """Return time [s], topic and text of each difference before `end` [s], the first one first."""
+def _differing(
+    one: dict[str, Any], other: dict[str, Any], end: float
+) -> list[tuple[float, str, str, str]]:
+    """Return time [s], topic, kind, text of each difference before `end` [s], in order of time."""
     found = []
+    old, new = one["recording"], other["recording"]
     for topic in sorted(old.keys() | new.keys()):
         if topic not in new or topic not in old:
-            which = "golden result" if topic in new else "new result"
-            found.append((-1.0, topic, f"is not used by the {which}"))
+            which, by = ("golden", one) if topic in new else ("new", other)
+            kind = "topics" if topic in by.get("topics", ()) else "recording"
+            found.append((-1.0, topic, kind, f"is not used by the {which} result"))
             continue
         times = max(old[topic]["times"], new[topic]["times"])
         a, b = (_digests(each[topic], times) for each in (old, new))
-        size = max(len(a), len(b))
-        for i in range(size if end == inf else min(size, int(end * 1e9) // (times * WIDTH))):
-            if a[i : i + 1] != b[i : i + 1]:
-                begin = i * times * WIDTH * 1e-9
-                counts = [each[topic]["messages"] for each in (old, new)]
-                more = ""
-                if end == inf and counts[0] != counts[1]:
-                    more = f" ({counts[0]} -> {counts[1]} messages)"
-                found.append((begin, topic, f"differs from {begin:.1f} s on{more}"))
-                break
+        size, width = max(len(a), len(b)), times * WIDTH * 1e-9
+        size = size if end == inf else min(size, int(end * 1e9) // (times * WIDTH))
+        if parts := [i for i in range(size) if a[i : i + 1] != b[i : i + 1]]:
+            begin, last = parts[0] * width, parts[-1] + 1
+            text = f"{begin:.1f} s on" if last == size else f"{begin:.1f} to {last * width:.1f} s"
+            counts = [each[topic]["messages"] for each in (old, new)]
+            if end == inf and counts[0] != counts[1]:
+                text += f" ({counts[0]} -> {counts[1]} messages)"
+            found.append((begin, topic, "recording", f"differs from {text}"))
     return sorted(found)
 
 

@@ -160,11 +160,8 @@ class RecordedRequests(Scheduler):
         """Return the row of an answer, with the data that it is from."""
         row: Row = answered.reply
         request, snapshot = answered.request, answered.snapshot
-        row.now, row.snapshot_id, row.bad_sources = (
-            snapshot.stamp,
-            snapshot.id,
-            snapshot.bad_sources,
-        )
+        row.now, row.snapshot_id = snapshot.stamp, snapshot.id
+        row.bad_sources = snapshot.bad_sources
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
         if request is not None and request.frame is not None and request.pose is not None:
             row.ego = tuple(request.frame.of(request.pose))

@@ -89,13 +89,7 @@ class AnswerFile:
         self._file.close()
 
     def add(self, row: Row, drive: Drive, change: Comparison | None) -> None:
-        """Write the answer `row` of a replay.
-
-        Parameters
-        ----------
-        change : Comparison or None
-            The comparison with the golden result, which is written beside the answer.
-        """
+        """Write the answer `row` of a replay, and its comparison with the golden result."""
         if not row.is_state:
             self._write(
                 (f"/replay/requests/{row.cause}", "gjk_collision/msg/Verdict"),

@@ -71,13 +71,7 @@ class Film:
         self._count, self._end = 0, 0.0
 
     def add(self, t: float, row: Row, change: Comparison | None = None) -> None:
-        """Add the answer `row` at the time `t` [s] after the begin of the bag.
-
-        Parameters
-        ----------
-        change : Comparison
-            The comparison with the golden result; None: there is none.
-        """
+        """Add the answer `row` at the time `t` [s], and its comparison with the golden result."""
         number, self._count, self._end = self._count, self._count + 1, t
         data = scenery(self._drive)
         self._append(_Run(number, 1, t, number, t, row, change, data))

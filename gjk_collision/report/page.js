@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-let stamp = 0, cursor = 0;  // cursor: the frame of the stamp
+let stamp = 0, cursor = 0, at = 0;  // cursor: the frame of the time `at`, which is shown [s]
+const eventTexts = document.querySelectorAll(".events li");
 
 // ---- what is known at the cursor
 
@@ -19,6 +20,9 @@ function drawFacts() {
   add("verdict", verdict);
   add("status", frame.s);
   if (frame.m) add("message", frame.m);
+  data.events.forEach(([from, to], i) => {
+    if (at >= from - 5e-7 && at <= to + 5e-7) add("event", eventTexts[i].textContent);
+  });
   add("distance", number(frame.d, 4, "m"));
   add("lower bound", number(frame.lb, 4, "m"));
   add("nearest", frame.id === -1 ? "-" : "obstacle " + frame.id + " of " + frame.src);
@@ -55,7 +59,7 @@ function draw() { drawTimeline(); drawScene(); drawFacts(); }
 function go(index, t) {
   stamp = Math.max(0, Math.min(count - 1, index));
   if (count) document.documentElement.dataset.time = +time[stamp].toFixed(6);
-  const at = t === undefined && count ? time[stamp] : t || 0;
+  at = t === undefined && count ? time[stamp] : t || 0;
   let low = 0, high = frames.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -69,7 +73,7 @@ function go(index, t) {
 function seek(t) { go(indexAt(t), t); }
 
 function toEvent(way) {  // goes to the begin of the next event, and the address follows
-  const t = count ? time[stamp] : 0, ahead = data.events.filter((each) => way * (each - t) > 5e-7);
+  const ahead = data.events.map(([from]) => from).filter((from) => way * (from - at) > 5e-7);
   if (!ahead.length) return;
   const next = way > 0 ? Math.min(...ahead) : Math.max(...ahead);
   location.hash = "#t=" + next.toFixed(6);

@@ -20,14 +20,7 @@ __all__ = ["overview", "page", "render"]
 def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]) -> str:
     """Return the page of one replay.
 
-    Parameters
-    ----------
-    summary : dict
-        The content of summary.json.
-    timeline : dict
-        The result of `timeline.Timeline.to_dict`.
-    film : dict
-        The result of `film.Film.to_dict`.
+    `summary` is the content of summary.json; the others are from `Timeline` and `Film.to_dict`.
     """
     data = {
         "verdicts": [each.name for each in Verdict],
@@ -35,7 +28,7 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "film": film,
         "margin": summary.get("safety_margin", 0.0),
         "frame": summary.get("identity", {}).get("check_frame", ""),
-        "events": [each["from"] for each in summary["events"]["kept"]],
+        "events": [[each["from"], each["to"]] for each in summary["events"]["kept"]],
         "opens": _opens(summary),
         "from": summary.get("identity", {}).get("judged", (None,))[0],
         "limits": _limits(summary.get("parameters", {})),

@@ -276,7 +276,7 @@ class _Job:
     ) -> None:
         case = self._case
         drive = Drive(bag, case.config, topics, case.faults, live_parameters=case.live_parameters)
-        self._events.explain = lambda row: drive.causes.explain(row, drive.snapshot)
+        self._events.explain = drive.explain
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
         reported, is_read = 0, False
@@ -311,6 +311,8 @@ class _Job:
     def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> Comparison | None:
         """Use an answer for all reports; return its comparison with the golden result."""
         self._counts.add(t, row)
+        if row.is_state:
+            self._events.changed, drive.live.applied = drive.live.applied, ""
         change = None if self._golden is None else self._golden.add(t, row)
         if change is None:
             self._events.add(t, row)

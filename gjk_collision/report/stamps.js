@@ -30,4 +30,9 @@ function answer(i, of) {  // what is known of a stamp, as text
   return own(i) + ", " + number(known(of.distance[i]), golden ? 6 : 4, "m");
 }
 
-function changeAt(i) { return golden && golden.change[i] ? golden.labels[golden.change[i] - 1] : ""; }
+function changeAt(i) {  // also those after this stamp and before the next one, where no stamp is
+  if (!golden) return "";
+  const after = golden.other.filter(([t]) => t >= time[i] && !(t >= time[i + 1]));
+  const own = golden.change[i] ? [golden.labels[golden.change[i] - 1]] : [];
+  return [...own, ...after.map(([t, code]) => golden.labels[code - 1] + " at " + seconds(t))].join(", ");
+}

@@ -54,15 +54,10 @@ class Timeline:
     def add(
         self, t: float, row: Row, reports: Iterable[Report] = (), change: Comparison | None = None
     ) -> None:
-        """Add the answer `row` at the time `t` [s] after the begin of the bag.
+        """Add the answer `row` at the time `t` [s], and its comparison with the golden result.
 
-        Parameters
-        ----------
-        reports : iterable of Report
-            The state of each sender at this time. A source has the greatest age and the first
-            fault of its senders.
-        change : Comparison
-            The comparison with the golden result; None: there is none.
+        `reports`: the state of each sender at this time. A source has the greatest age and the
+        first fault of its senders.
         """
         one = [t, float(row.verdict), float(row.status), row.distance, 0.0, -1.0, 0.0, nan]
         if change is not None:

@@ -181,6 +181,12 @@ class TransformTree:
         stamp = min(newest, default=0)
         return self._pose(target, source, up, down, stamp), stamp
 
+    def oldest(self, target: str, source: str) -> str:
+        """Return the moving frame between both whose newest pose is the oldest; empty: none."""
+        up, down = self._chains(target, source)
+        moving = (frame for frame in up + down if not self._edges[frame].static)
+        return min(moving, key=lambda frame: self._edges[frame].stamps[-1], default="")
+
     def _chains(self, target: str, source: str) -> tuple[list[str], list[str]]:
         """Return the frames below the common ancestor, from the source and from the target."""
         for frame in (target, source):

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replay_pages import cars, data_of
+from browser import browse, needs_browser, pressed, with_script
+from replay_pages import cars, data_of, fact
 from replays import replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
@@ -94,12 +95,14 @@ MOVED = "obstacle 1 moved by 0.05 m"
          "FREE -> UNKNOWN (STALE_OBSTACLES): obstacles: "),
         ({}, {"dropped": 2.5}, "/obstacles differs from 2.5 s on (76 -> 75 messages): the message "
          "of 2.500 s is missing", "2.500 s: missing stamp (golden FREE, now no answer)"),
-        ({}, {"late": 0.3}, "/tf differs from 3.0 s on: the message of 3.000 s is recorded 0.300 "
-         "s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION)"),
+        ({}, {"late": 0.3}, "/tf differs from 3.0 to 3.6 s: the message of 3.000 s is recorded "
+         "0.300 s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION): the newest pose of 'base_link' in "
+         "'odom' is 0.150 s old, limit 0.1 s (transform_tolerance); silence: no transform of "
+         "base_link since 2.950 s"),
         ({"obstacles": {"timeout": 0.5, "inflation": 0.6}}, {},
          "parameters: obstacles.inflation 0.0 -> 0.6", "FREE -> COLLISION"),
         ({}, {"more": True}, "recording other, not drive: /obstacles differs from 0.0 s on: the "
-         "message of 0.000 s: 2 -> 3 elements, with obstacle 3", "FREE -> MARGIN"),
+         "message of 0.000 s: obstacle 3 is new (2 -> 3 obstacles)", "FREE -> MARGIN"),
         ({}, {"radius": 0.31}, "obstacle 2 radius 0.25 -> 0.31 m",
          "FREE -> MARGIN: obstacle 2 of "),
     ],
@@ -119,12 +122,36 @@ def test_regression_is_named(
     golden = ("--golden", str(tmp_path / "drive" / "results.jsonl"))
     code, output, page = replayed(new, tmp_path / "out", capsys, *golden, **parameters)
     assert code == 1
-    [why, *_] = [line for line in output.splitlines() if "why: " in line]
+    lines = output.splitlines()
+    [why, *_] = [line for line in lines if "why: " in line]
     assert cause in why
     assert cause in page
-    assert any(event in line for line in output.splitlines())
+    assert any(event in line for line in lines)
+    if "footprint" in parameters:
+        assert "            why: topics: /footprint is not used by the new result" in lines
+        assert "why: recording" not in output
     what, _, reason = event.rpartition("s: ") if event[0].isdigit() else event.partition(": ")
     assert what in page and reason in page
+
+
+@needs_browser
+def test_page_of_a_missing_stamp_names_it_at_the_cursor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It opens at the answer that holds at this time. The next event is another one."""
+    write_drive(tmp_path / "drive")
+    replayed(tmp_path / "drive", tmp_path / "golden", capsys, "--no-page")
+    (tmp_path / "drive").rename(tmp_path / "old")
+    write_drive(tmp_path / "drive", dropped=2.5, shift=0.05)
+    golden = ("--golden", str(tmp_path / "golden"))
+    replayed(tmp_path / "drive", tmp_path / "out", capsys, *golden)
+    page, copy = tmp_path / "out" / "drive" / "index.html", tmp_path / "copy.html"
+    dom = browse(page, fragment="#t=2.5")
+    assert 'data-time="2.45"' in dom and "difference: missing stamp at 2.500 s" in dom
+    assert fact(dom, "event") == "2.500 s: missing stamp (golden FREE, now no answer)"
+    dom = browse(with_script(page, copy, pressed("n")), fragment="#t=2.5")
+    assert 'data-time="3"' in dom and "difference: distance" in dom
+    assert "FREE, another distance" in fact(dom, "event")
 
 
 def test_typo_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,9 +252,19 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
             "6.050 to 6.150 s",
             "UNKNOWN (CLOCK_JUMP)",
             "the clock went back by 0.45 s",
-            "the time on /clock, at 6.000 s, by 0.500 s against the log times",
+            "step back of the time on /clock, at 6.000 s",
         ),
-        ("7.600 to 7.950 s", "UNKNOWN (TF_EXTRAPOLATION)"),
+        (
+            "7.600 to 7.950 s",
+            "UNKNOWN (TF_EXTRAPOLATION)",
+            "0.150 s old",
+            "silence: no transform of base_link since 7.450 s",
+        ),
+        (
+            "10.000 to 11.000 s, 21 stamps",
+            "MARGIN",
+            "1 of obstacles at 2.000 m, required 2.5 m, since safety_margin 0.0 -> 2.5",
+        ),
         ("9.000 to 9.450 s, 10 stamps", "COLLISION", "2 of obstacles", "inside the vehicle"),
     ):
         [line] = [each for each in lines if each.startswith(begin) and words[0] in each]
@@ -239,8 +276,11 @@ def test_each_event_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert f"note: {note}" in lines
     assert note in page
     assert '"sm":0.0' in page and '"sm":2.5' in page, "the scene draws the margin of its stamp"
-    assert lines[-3].startswith("10.000 to 11.000 s, 21 stamps: MARGIN: obstacle 1 of obstacles")
-    assert lines[-3].endswith(" at 2.000 m, required 2.5 m")
+    events = json.loads((tmp_path / "drive" / "summary.json").read_text())["events"]["kept"]
+    [late] = [each for each in events if each["what"] == "late transform, FREE"]
+    assert (late["from"], late["to"]) == (8.1, 8.55)
+    assert late["why"] == "delayed: the transform of 7.500 s of base_link is recorded 0.600 s late"
+    assert sum("since safety_margin" in each["why"] for each in events) == 1
     timeline = data_of(tmp_path / "drive" / "index.html")["timeline"]
     [pose] = [each for each in timeline["sources"] if each["name"] == TRANSFORM]
     ages = dict(zip(timeline["t"], pose["age"], strict=True))
