@@ -58,6 +58,12 @@ def test_stamps_of_chains() -> None:
     tree.insert("odom", "dock", 77, Placement((0.0, 5.0, 0.0)), static=True)
     assert tree.latest("map", "dock") == (Pose(10.0, 5.0, 0.0), 0)
     assert tree.latest("dock", "map") == (Pose(-10.0, -5.0, 0.0), 0)
+    assert tree.oldest("map", "dock") == ""
+    tree.insert("odom", "base", 200, Placement(), static=False)
+    tree.insert("base", "lidar", 150, Placement(), static=False)
+    assert tree.oldest("map", "lidar") == tree.oldest("lidar", "map") == "lidar"
+    tree.insert("base", "lidar", 250, Placement(), static=False)
+    assert tree.oldest("map", "lidar") == "base"
     assert tree.lookup("map", "dock", 10**18) == Pose(10.0, 5.0, 0.0)
     tree.insert("dock", "arm", 200, Placement(), static=False)
     for stamp in (100, 300):
