@@ -50,6 +50,11 @@ class ReceivedTransforms:
         return self._tree.corrections
 
     @property
+    def late(self) -> int:
+        """Number of moving transforms that came after a newer one, or in place of another one."""
+        return self._tree.late
+
+    @property
     def steps_back(self) -> int:
         """Number of times that the clock was set to an earlier time."""
         return self._tree.steps_back

@@ -308,6 +308,14 @@ class TransformSource(Transforms, Protocol):
         ...
 
     @property
+    def late(self) -> int:
+        """Number of moving transforms that came after a newer one, or in place of another one.
+
+        Poses between two stamps from before the last one may be outdated.
+        """
+        ...
+
+    @property
     def steps_back(self) -> int:
         """Number of times that the clock was set to an earlier time."""
         ...
@@ -326,7 +334,7 @@ class SameFrameOnly:
         Why there are no transforms, for the message of an error.
     """
 
-    corrections = steps_back = 0
+    corrections = late = steps_back = 0
 
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason

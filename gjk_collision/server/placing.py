@@ -9,6 +9,7 @@ depends on its place, for example its distance from the origin, is checked when 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import degrees
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,8 @@ class Part:
         The message.
     pose : Pose
         Pose of their frame in the check frame.
+    late : int
+        `TransformSource.late` when the pose was looked up.
     fault : Fault or None
         Why they are not valid at this place.
     """
@@ -64,6 +67,7 @@ class Part:
     sender: str
     message: "Message[Obstacles, Part]"
     pose: Pose
+    late: int = 0
     fault: Fault | None = None
     _placed: Placed | None = None
 
@@ -91,12 +95,15 @@ class Outline:
         The parameters that `shape` is made with.
     shape : Shape
         The footprint with the directional margins, grown by `error`.
+    late : int
+        `TransformSource.late` when its frame was looked up.
     """
 
     points: npt.NDArray[np.float64]
     error: float
     config: Config
     shape: Shape
+    late: int
 
 
 def list_fault(obstacles: Obstacles, source: SourceConfig, config: Config) -> Fault | None:
@@ -129,8 +136,9 @@ def part_of(
 ) -> Part | Fault:
     """Return the obstacles of a message at their place, or why this is not possible.
 
-    The place of static data is that of its frame at the time `now` [ns]. All other data is placed
-    once, at its stamp.
+    The place of static data is that of its frame at the time `now` [ns], that of other data is at
+    its stamp. It is looked up again after a transform that came late. If it is not known any more,
+    it stays.
     """
     data, last, target = message.data, message.made, config.check_frame
     assert data is not None
@@ -140,10 +148,12 @@ def part_of(
             pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
         except FrameError as error:
             pose = Fault(error.status, str(error))
-    elif last is not None:
+    elif last is not None and last.late == transforms.late:
         pose = last.pose
     else:
         pose = _pose_at(data.stamp, transforms, target, data.frame)
+        if last is not None and isinstance(pose, Fault):
+            pose = last.pose
     if isinstance(pose, Fault):
         return pose
     if pose.tilt > data.max_tilt:
@@ -152,6 +162,7 @@ def part_of(
         return Fault(Status.TF_UNAVAILABLE, f"{text}transform the data into a level frame")
     if last is None or last.pose != pose or last.source != source:
         last = message.made = Part(source, sender, message, pose)
+    last.late = transforms.late
     return last.fault or last
 
 
@@ -162,7 +173,7 @@ def check_places(parts: Sequence[Part], config: Config) -> None:
         assert data is not None
         part.fault = _fault_at(part.pose, data, part.source, config)
         if part.fault is not None and not part.source.static:
-            part.message.fault = part.fault  # its place does not change: it counts when it is old
+            part.message.fault = part.fault  # it counts until the next message
     if all(part.fault is None for part in parts):
         raise RuntimeError("valid obstacle lists together make an invalid scene")
 
@@ -193,14 +204,16 @@ def outline_of(
     """Return the footprint of a message in the base frame, or why this is not possible."""
     data, last = message.data, message.made
     assert data is not None
-    if last is not None and last.config is config:
+    pose: Pose | Fault | None = None
+    if last is None or last.late != transforms.late:
+        pose = _pose_at(data.stamp, transforms, config.base_frame, data.frame)
+    elif last.config is config:
         return last
-    if last is not None:
+    if not isinstance(pose, Pose):
+        if last is None:
+            return cast(Fault, pose)
         points, error = last.points, last.error
     else:
-        pose = _pose_at(data.stamp, transforms, config.base_frame, data.frame)
-        if isinstance(pose, Fault):
-            return pose
         points, error = data.points, 0.0
         if data.frame != config.base_frame:
             points, error = pose.transform(points), float(pose.transform_error(points).max())
@@ -208,7 +221,7 @@ def outline_of(
         shape = outline(points, config).inflated(error)
     except InputError as invalid:
         return Fault(invalid.status, str(invalid))
-    message.made = Outline(points, error, config, shape)
+    message.made = Outline(points, error, config, shape, transforms.late)
     return message.made
 
 

@@ -82,6 +82,9 @@ class TransformTree:
     corrections : int
         Number of static transforms that were replaced by a different one. Poses computed before
         the last correction are out of date.
+    late : int
+        Number of moving transforms that came after a newer one of their frame, or in place of
+        another one.
     steps_back : int
         Number of times that the clock was set to an earlier time.
     """
@@ -91,7 +94,7 @@ class TransformTree:
         self._frames: set[str] = set()
         self._now = now
         self._none_ahead_until = 0  # until this time [ns], stamps ahead of the clock are refused
-        self.corrections = self.steps_back = 0
+        self.corrections = self.late = self.steps_back = 0
 
     def set_time(self, now: int) -> bool:
         """Set the clock [ns]; return whether all moving transforms were dropped.
@@ -149,6 +152,7 @@ class TransformTree:
         if edge is None or edge.parent != parent or edge.static or static:
             edge = self._edges[child] = _Edge(parent, static)
         self._frames |= {parent, child}
+        self.late += not static and _changes_past(edge, stamp, found)
         return _insert_sorted(edge, stamp, found)
 
     def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
@@ -276,6 +280,14 @@ def _scaled(placement: Placement) -> Placement | str:
         length = sqrt(squared)
         x, y, z, w = x / length, y / length, z / length, w / length
     return Placement(position, (x, y, z, w))
+
+
+def _changes_past(edge: _Edge, stamp: int, placement: Placement) -> bool:
+    """Return whether poses at stamps up to the newest one of a frame may change by a new one."""
+    if not edge.stamps or stamp > edge.stamps[-1]:
+        return False
+    at = bisect_left(edge.stamps, stamp)
+    return edge.stamps[at] != stamp or edge.placements[at] != placement
 
 
 def _insert_sorted(edge: _Edge, stamp: int, placement: Placement) -> str:

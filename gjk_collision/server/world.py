@@ -387,7 +387,8 @@ class World:
         last = self._history[-1] if self._history else None
         if last is not None and last.parts == parts:
             scene = last.scene
-            if (last.choice.name, last.choice.message) == (choice.name, choice.message):
+            same = last.choice.name == choice.name and last.choice.shape is choice.shape
+            if same and last.choice.message is choice.message:
                 return last
         else:
             try:

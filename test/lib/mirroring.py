@@ -168,8 +168,8 @@ class Run:
                 self.next_beat = self.steady + round(S / self.config.state_rate)
                 self.beat()
 
-    def asked(self, *names: str) -> _core.MirrorAsked:
-        given = {"footprints": list(names), "at": self.now, "required": 0, "frame": None}
+    def asked(self, *names: str, ahead: int = 0) -> _core.MirrorAsked:
+        given = {"footprints": list(names), "at": self.now + ahead, "required": 0, "frame": None}
         return self.mirror.ask(**given, **self.mirror_times)
 
     def fault(self, asked: _core.MirrorAsked | None = None) -> Fault | None:
@@ -177,8 +177,8 @@ class Run:
         found = self.mirror.fault(asked or self.asked(), **self.mirror_times)
         return None if found is None else Fault(Status(found[0]), found[1])
 
-    def mirrored(self) -> Mirrored:
-        return Mirrored(self.asked())
+    def mirrored(self, ahead: int = 0) -> Mirrored:
+        return Mirrored(self.asked(ahead=ahead))
 
 
 @dataclass

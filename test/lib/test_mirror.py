@@ -193,6 +193,25 @@ def test_data_with_the_stamp_zero_is_not_static() -> None:
     assert Verdict.COLLISION in found.verdicts
 
 
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("ahead", [-S // 2, 0, 40 * MS, 3600 * S])
+def test_horizon_of_static_data_begins_now_for_a_question_of_any_time(ahead: int) -> None:
+    sources = (SourceConfig("map", static=True),)
+    config = Config(robot_radius=0.5, prediction_horizon=1.0, sources=sources)
+    run = Run(config, mirroring.Frames({}), epoch=7)
+    send(run, 20.0, "map")
+    run.publish()
+    run.beat()
+    times = np.array([0.0, 0.5, 0.99, 1.2, 1.6])
+    found, mirrored = (
+        questions.check_poses(each, np.zeros(15), times, stamp=run.now + ahead)
+        for each in (run.snapshot(), run.mirrored(ahead))
+    )
+    assert bits(found) == bits(mirrored)
+    free = times * S + ahead <= S
+    assert [each is Verdict.FREE for each in map(Verdict, found.verdicts)] == free.tolist()
+
+
 def outage(run: Run, seconds: float) -> None:
     """Let time pass; what is sent meanwhile is lost."""
     delay, run.delay = run.delay, 10**6 * S

@@ -814,6 +814,32 @@ def test_corrected_static_transform_moves_what_was_received_before(time: Time) -
 
 
 @pytest.mark.requirement("D-10")
+@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("replaces", [False, True])
+def test_transform_that_comes_late_moves_what_was_placed_before(
+    time: Time, asked_before: bool, replaces: bool
+) -> None:
+    """So an answer does not depend on whether somebody asked before the transform came."""
+    tree = TransformTree(time.now)
+    stamps = (T0 - S // 10, T0, T0 + S // 100) if replaces else (T0 - S // 10, T0 + S // 100)
+    for child, parent in (("lidar", "odom"), ("rear", "base_link")):
+        for stamp in stamps:
+            tree.insert(parent, child, stamp, Placement(), static=False)
+    world = World(Config(), tree)
+    send(world, time, (0, 0), frame="lidar")
+    outline(world, time, frame="rear")
+    if asked_before:
+        assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [HIT, FREE, FREE]
+    tree.insert("odom", "lidar", T0, Placement((20.0, 0.0, 0.0)), static=False)
+    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, HIT, FREE]
+    tree.insert("base_link", "rear", T0, Placement((5.0, 0.0, 0.0)), static=False)
+    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, FREE, HIT]
+    before = world.snapshot(**time.both).id
+    tree.insert("odom", "lidar", T0, Placement((20.0, 0.0, 0.0)), static=False)  # the same again
+    assert world.snapshot(**time.both).id == before
+
+
+@pytest.mark.requirement("D-10")
 def test_step_back_of_the_clock_reaches_the_transforms(time: Time) -> None:
     """Without a lookup in between: nobody asks for a pose while check and base frame are one."""
     tree = TransformTree(time.now)

@@ -410,10 +410,10 @@ class NodeRecord(Activity):
         return bool(stamps) and message.stamp > stamps[-1]
 
     def place_of(self, message: Message) -> Place | None:
-        """Return the place of a list at its stamp; it stays when it is known."""
+        """Return the place of a list at its stamp; if it is not known any more, it stays."""
         if message.frame in ("odom", "sensor"):
             return self.at_stamp(message.frame, message.stamp)
-        known = self.placed.get(message) or self.at_stamp(message.frame, message.stamp)
+        known = self.at_stamp(message.frame, message.stamp) or self.placed.get(message)
         if known is not None:
             self.placed[message] = known
         return known

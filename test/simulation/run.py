@@ -530,8 +530,6 @@ class Run:
         snapshot = node.server.server.snapshot()
         if snapshot.id != thinking.asked.snapshot_id or snapshot.fault is not None:
             return
-        if snapshot.epoch == snapshot.stamp:  # all data is static: the horizon begins now
-            snapshot = replace(snapshot, epoch=thinking.at)
         if question.which:
             snapshot = snapshot.chosen_among(question.names)
         elif question.names:

@@ -139,7 +139,8 @@ class Mirror {
   Asked ask(const std::vector<std::string>& footprints, std::int64_t at, std::uint64_t required,
             const std::string* frame, const Clocks& clocks) {
     Asked asked;
-    const std::int64_t when = at != 0 ? at : std::max<std::int64_t>(clocks.now, 1);
+    const std::int64_t now = std::max<std::int64_t>(clocks.now, 1);
+    const std::int64_t when = at != 0 ? at : now;
     asked.data_ = data_;
     asked.used_ = validity_.held();
     asked.chosen_.resize(std::max<std::size_t>(footprints.size(), 1));
@@ -155,7 +156,7 @@ class Mirror {
       none.stamp = when;
       none.fault = asked.fault_;
       none.max_poses = std::numeric_limits<std::size_t>::max();
-      asked.views_.push_back(data_ ? data_->view(each, when, asked.fault_) : none);
+      asked.views_.push_back(data_ ? data_->view(each, when, now, asked.fault_) : none);
     }
     return asked;
   }

@@ -141,14 +141,16 @@ class ReceivedSnapshot {
   }
 
   // What to ask with the functions of gjk/rules/questions.hpp. `at`: the time of the question
-  // (ns). `fault`: why no answer may be given; every answer is then UNKNOWN. This object must
+  // (ns). `now`: the present time (ns), at which the horizon begins if all data is static, as in
+  // the node. `fault`: why no answer may be given; every answer is then UNKNOWN. This object must
   // outlive the view.
-  Snapshot view(const Chosen& chosen, std::int64_t at, const std::optional<Fault>& fault) const {
+  Snapshot view(const Chosen& chosen, std::int64_t at, std::int64_t now,
+                const std::optional<Fault>& fault) const {
     Snapshot view;
     view.scene = scene_.get();
     view.footprint = fault ? nullptr : chosen.footprint;
     view.stamp = at;
-    view.epoch = is_timeless_ ? at : time_zero_;
+    view.epoch = is_timeless_ ? now : time_zero_;
     view.horizon = horizon_;
     view.safety_margin = safety_margin_;
     view.toi_tolerance = toi_tolerance_;
