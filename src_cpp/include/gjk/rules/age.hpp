@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <string>
 
+#include "gjk/arithmetic.hpp"
+
 namespace gjk {
 
 namespace detail {
