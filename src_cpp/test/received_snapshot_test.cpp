@@ -44,7 +44,8 @@ Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footpri
   EXPECT_FALSE(issue) << text_of(issue);
   ReceivedSnapshot::Chosen chosen;
   EXPECT_FALSE(data->choose(footprint, chosen));
-  const CollideAnswer found = collide(data->view(chosen, 101 * kSecond, fault), {pose});
+  const CollideAnswer found =
+      collide(data->view(chosen, 101 * kSecond, 101 * kSecond, fault), {pose});
   return {found.answer.verdict, data->id_of(found.answer.obstacle),
           data->source_of(found.answer.obstacle), found.answer.status};
 }
@@ -77,7 +78,7 @@ TEST(ReceivedSnapshot, TimesBeginAtTheStampOfTheRequest) {
   Issue issue;
   const auto data = ReceivedSnapshot::read(m, issue);
   ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
+  const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
   const std::vector<double> poses(6, 0.0);
   // The circle touches the vehicle 3.5 s after its stamp. The horizon ends 5 s after time zero.
   const std::vector<double> times = {3.4, 3.6};
@@ -123,7 +124,7 @@ TEST(ReceivedSnapshot, InflationOfTheRegionIsAPartOfTheDistance) {
   Issue issue;
   const auto data = ReceivedSnapshot::read(m, issue);
   ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
+  const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
   for (const std::size_t k : {1, 3}) {
     const DistanceAnswer found = distance(view, {.pose = {4, -6, 0}, .k = k});
     ASSERT_EQ(found.nearest.size(), k);
@@ -285,7 +286,7 @@ TEST(ReceivedSnapshot, ObstaclesFollowTheirPathsAndThePolicy) {
     Issue issue;
     const auto data = ReceivedSnapshot::read(m, issue);
     EXPECT_FALSE(issue) << text_of(issue);
-    const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
+    const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
     return check_poses(view, {.poses = poses, .times = times}).verdicts;
   };
   // The outline with the id 21 does not tell how it moves.
