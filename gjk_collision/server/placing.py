@@ -9,7 +9,6 @@ depends on its place, for example its distance from the origin, is checked when 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import degrees
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +80,7 @@ class Part:
         return self._placed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outline:
     """The footprint of a message in the base frame.
 
@@ -89,21 +88,21 @@ class Outline:
     ----------
     points : (n, 2) float64
         Its points [m].
-    error : float
-        Bound of the distance of its points from their exact places [m].
     config : Config
         The parameters that `shape` is made with.
     shape : Shape
-        The footprint with the directional margins, grown by `error`.
+        The footprint with the directional margins, grown by the rounding error of its points.
+    pose : Pose
+        Pose of its frame in the base frame.
     late : int
-        `TransformSource.late` when its frame was looked up.
+        `TransformSource.late` when the pose was looked up.
     """
 
     points: npt.NDArray[np.float64]
-    error: float
     config: Config
     shape: Shape
-    late: int
+    pose: Pose
+    late: int = 0
 
 
 def list_fault(obstacles: Obstacles, source: SourceConfig, config: Config) -> Fault | None:
@@ -136,9 +135,8 @@ def part_of(
 ) -> Part | Fault:
     """Return the obstacles of a message at their place, or why this is not possible.
 
-    The place of static data is that of its frame at the time `now` [ns], that of other data is at
-    its stamp. It is looked up again after a transform that came late. If it is not known any more,
-    it stays.
+    The place of static data is that of its frame at the time `now` [ns], and the place of other
+    data is that at its stamp.
     """
     data, last, target = message.data, message.made, config.check_frame
     assert data is not None
@@ -148,12 +146,8 @@ def part_of(
             pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
         except FrameError as error:
             pose = Fault(error.status, str(error))
-    elif last is not None and last.late == transforms.late:
-        pose = last.pose
     else:
-        pose = _pose_at(data.stamp, transforms, target, data.frame)
-        if last is not None and isinstance(pose, Fault):
-            pose = last.pose
+        pose = _pose_of(data, last, transforms, target)
     if isinstance(pose, Fault):
         return pose
     if pose.tilt > data.max_tilt:
@@ -204,25 +198,20 @@ def outline_of(
     """Return the footprint of a message in the base frame, or why this is not possible."""
     data, last = message.data, message.made
     assert data is not None
-    pose: Pose | Fault | None = None
-    if last is None or last.late != transforms.late:
-        pose = _pose_at(data.stamp, transforms, config.base_frame, data.frame)
-    elif last.config is config:
-        return last
-    if not isinstance(pose, Pose):
-        if last is None:
-            return cast(Fault, pose)
-        points, error = last.points, last.error
-    else:
+    pose = _pose_of(data, last, transforms, config.base_frame)
+    if isinstance(pose, Fault):
+        return pose
+    if last is None or last.pose != pose or last.config is not config:
         points, error = data.points, 0.0
         if data.frame != config.base_frame:
             points, error = pose.transform(points), float(pose.transform_error(points).max())
-    try:
-        shape = outline(points, config).inflated(error)
-    except InputError as invalid:
-        return Fault(invalid.status, str(invalid))
-    message.made = Outline(points, error, config, shape, transforms.late)
-    return message.made
+        try:
+            shape = outline(points, config).inflated(error)
+        except InputError as invalid:
+            return Fault(invalid.status, str(invalid))
+        last = message.made = Outline(points, config, shape, pose)
+    last.late = transforms.late
+    return last
 
 
 def twist_of(
@@ -251,6 +240,22 @@ def twist_of(
             return Fault(Status.UNKNOWN_FRAME, text)
     message.made = data.moved(target, pose)
     return message.made
+
+
+def _pose_of(
+    data: Obstacles | Footprint,
+    last: Part | Outline | None,
+    transforms: TransformSource,
+    target: str,
+) -> Pose | Fault:
+    """Return the pose of the frame of a message at its stamp, or why it is not known.
+
+    It is looked up again after a transform that came late. If it is not known any more, it stays.
+    """
+    if last is not None and last.late == transforms.late:
+        return last.pose
+    pose = _pose_at(data.stamp, transforms, target, data.frame)
+    return last.pose if last is not None and isinstance(pose, Fault) else pose
 
 
 def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -> Pose | Fault:

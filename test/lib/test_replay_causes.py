@@ -308,7 +308,7 @@ def test_stalled_sources_are_told_apart(
     stamp_of: Callable[[float], float | None], texts: list[str],
     tmp_path: Path, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """All are STALE_OBSTACLES. Which clock is wrong, and whether messages arrive, is told."""
+    """All answers are STALE_OBSTACLES. The text names the wrong clock, or the silence."""
     with BagWriter(tmp_path / "drive") as writer:
         road = Road(writer)
         for t in steps(2.5):
