@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -88,8 +89,9 @@ inline double angle_of_cosine(double cosine) noexcept {
 
 // The same angle in [-pi, pi], for |angle| <= kMaxYaw. The subtraction is that of sin_cos().
 inline double wrapped(double angle) noexcept {
-  const double k = 4.0 * std::rint(angle * 0x1.45f306dc9c883p-3);
-  return ((angle - k * 0x1.921fb544p+0) - k * 0x1.0b4611a6p-34) - k * 0x1.3198a2e037073p-69;
+  using Turn = doubles::Reduced<double, std::int64_t>;
+  const double k = 4.0 * std::rint(angle * (Turn::kTwoOverPi / 4.0));
+  return ((angle - k * Turn::kHalfPi1) - k * Turn::kHalfPi2) - k * Turn::kHalfPi3;
 }
 
 // A vector between the centres of two turning circles. The unit is the turning radius.
