@@ -51,11 +51,9 @@ template <std::size_t kLanes>
 class LowerBounds {
  public:
   LowerBounds() noexcept { of_.fill(std::numeric_limits<double>::infinity()); }
-  // Those from lane `first` on.
-  template <class Bounds>
-  Bounds from(std::size_t first) const noexcept {
-    return Bounds(&of_[first]);
-  }
+  const double* from(std::size_t first) const noexcept { return &of_[first]; }
+  // Bounds of the lanes from `first` on. No vector is passed by value, so that functions of any set
+  // may call it.
   template <class Bounds>
   void set(std::size_t first, const Bounds& bounds) noexcept {
     bounds.store(&of_[first]);
@@ -275,7 +273,7 @@ class Proven {
 // search left pairs out, its own certificate must be taken too.
 class Decision {
  public:
-  explicit Decision(double margin) noexcept : margin_(margin) {}  // m
+  explicit Decision(double margin = 0.0) noexcept : margin_(margin) {}  // m
 
   // Takes the verdict on a pair for the margin, with a further bound on its distance. Returns true
   // if it is worse than all verdicts before.

@@ -34,7 +34,7 @@ class DistanceGroup {
  public:
   struct Answer {
     bool is_known = false;  // else the distance at this pose is not known
-    Decision decision{0.0};
+    Decision decision;
     double distance = std::numeric_limits<double>::infinity();  // m
     std::int64_t pair = -1;  // part times parts of the ego; -1: there is none
   };
@@ -186,14 +186,9 @@ class DistanceGroup {
   std::vector<LaneEgo> parts_;  // of the ego
   Room room_;
   LaneNearest nearest_;
-  std::array<Decision, kDistanceLanes> decisions_ = of_none();
+  std::array<Decision, kDistanceLanes> decisions_;
   std::array<double, kDistanceLanes> unsure_{};  // m. The least bound of the pairs whose distance
                                                  // is not known; NaN: there is none
-
-  static std::array<Decision, kDistanceLanes> of_none() noexcept {
-    const Decision none(0.0);
-    return {none, none, none, none, none, none, none, none};
-  }
 };
 
 }  // namespace gjk
