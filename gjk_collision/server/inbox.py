@@ -1,15 +1,34 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of one sender: which of them are dropped, refused or stored."""
+"""The messages of one sender: which of them are dropped, refused or stored, and which is used."""
 
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from .. import _core
 from ..verdict import Status
+from .config import Config, SourceConfig
 from .snapshot import Fault
 
-__all__ = ["Data", "Inbox", "Instant", "Made", "Message"]
+__all__ = [
+    "AwaitedTransform",
+    "Data",
+    "Inbox",
+    "Instant",
+    "Made",
+    "Message",
+    "Timeout",
+    "Use",
+    "age_fault",
+    "footprint_timeout",
+    "is_excused",
+    "prefixed",
+    "source_timeout",
+    "use_of",
+]
 
 # Maximum number of earlier messages that are kept for one sender. An earlier message is used while
 # it is fresh and the transform at the stamp of the newest message is not known yet.
@@ -32,8 +51,8 @@ Data = TypeVar("Data", bound=_Stamped)
 Made = TypeVar("Made")
 
 
-class Instant(NamedTuple):
-    """A time by both clocks.
+class Instant:
+    """A time by both clocks, and for how long what is found at this time is the same.
 
     Attributes
     ----------
@@ -41,10 +60,16 @@ class Instant(NamedTuple):
         Time of the clock that the stamps refer to [ns].
     steady : int
         Time of the steady clock [ns].
+    lasts : float
+        If no message is received, the rules that were applied at this time have the same results
+        until this time has passed by one of the clocks [ns]. Each rule that depends on the time
+        shortens it.
     """
 
-    now: int
-    steady: int
+    __slots__ = ("lasts", "now", "steady")
+
+    def __init__(self, now: int, steady: int) -> None:
+        self.now, self.steady, self.lasts = now, steady, inf
 
 
 class Message(Generic[Data, Made]):
@@ -199,3 +224,119 @@ class Inbox(Generic[Data, Made]):
                 self._clash = steady
         self._numbered = number, stamp, fault
         return fault
+
+
+class Timeout(NamedTuple):
+    """The limit of the age of data [s], and the status of data that is older."""
+
+    seconds: float
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedTransform(Fault):
+    """The transform at the stamp of a message is not known yet, but may still arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Generic[Data, Made]):
+    """The message of a sender that is used, or the last one if none is used.
+
+    Attributes
+    ----------
+    message : Message
+        The message.
+    made : Made or Fault
+        What was made of it, or the reason why no message is used.
+    """
+
+    message: Message[Data, Made]
+    made: Made | Fault
+
+    @property
+    def fault(self) -> Fault | None:
+        """The reason why no message is used."""
+        return self.made if isinstance(self.made, Fault) else None
+
+
+def use_of(
+    inbox: Inbox[Data, Made],
+    timeout: Timeout | None,
+    at: Instant,
+    make: Callable[[Message[Data, Made]], Made | Fault],
+) -> Use[Data, Made]:
+    """Return the newest message of a sender that can be used.
+
+    A transform often arrives a little later than the data. While the transform of the last message
+    may still arrive, the message before it is used as long as it is fresh. A message that is older
+    than one with another fault is not used.
+
+    Parameters
+    ----------
+    inbox : Inbox
+        The messages of the sender, at least one.
+    timeout : Timeout or None
+        The limit of both ages; None: the data never becomes too old.
+    at : Instant
+        The present time.
+    make : callable
+        Places a message without a fault; returns the result, or why this is not possible.
+    """
+    last = inbox.messages[0]
+    if clash := inbox.clash_fault(at):
+        return Use(last, clash)
+    first: Fault | None = None
+    for message in inbox.messages:
+        fault = message.fault or age_fault(message, timeout, at, inbox.note)
+        made = fault or make(message)
+        if not isinstance(made, Fault):
+            inbox.forget_before(message)
+            return Use(message, made)
+        first = first or made
+        if not isinstance(made, AwaitedTransform):
+            break
+        at.lasts = 0.0
+    assert first is not None
+    return Use(last, message.fault or first)
+
+
+def age_fault(
+    message: Message[Data, Made], timeout: Timeout | None, at: Instant, note: str = ""
+) -> Fault | None:
+    """Return the fault that data is too old, by its stamp or since its stamp was first received.
+
+    `note` is added to the text.
+    """
+    if timeout is None:
+        return None
+    age, silence = at.now - message.stamp, at.steady - message.received
+    text = _core.too_old(age, silence, timeout.seconds)
+    if not text:
+        # A microsecond less than the rest, because a timeout in seconds is rounded.
+        at.lasts = min(at.lasts, timeout.seconds * 1e9 - max(age, silence) - 1e3)
+        return None
+    return Fault(timeout.status, f"{text}; {note}" if note else text)
+
+
+def is_excused(source: SourceConfig, fault: Fault | None) -> bool:
+    """Return whether answers can be FREE despite a fault: the data of an optional source is old.
+
+    All other faults of an optional source count, until its next message.
+    """
+    is_old = fault is not None and fault.status is Status.STALE_OBSTACLES
+    return is_old and not source.required
+
+
+def source_timeout(source: SourceConfig) -> Timeout | None:
+    """Return the timeout of a source of obstacles; None: it is static."""
+    return None if source.static else Timeout(source.timeout, Status.STALE_OBSTACLES)
+
+
+def footprint_timeout(config: Config) -> Timeout:
+    """Return the timeout of a footprint from the topic."""
+    return Timeout(config.footprint_timeout, Status.STALE_FOOTPRINT)
+
+
+def prefixed(name: str, fault: Fault) -> Fault:
+    """Return a fault whose message begins with the name of its source."""
+    return Fault(fault.status, f"{name}: {fault.message}")

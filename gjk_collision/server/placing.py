@@ -18,13 +18,11 @@ from ..geometry import Shape
 from ..region import OUTSIDE
 from ..verdict import Status
 from . import lookup
-from .boundary import region_of
-from .compose import Placed
+from .compose import Placed, region_of
 from .config import Config, SourceConfig
 from .footprints import outline
 from .frames import FrameError, Pose, TransformSource
-from .freshness import AwaitedTransform
-from .inbox import Message
+from .inbox import AwaitedTransform, Instant, Message
 from .obstacles import Footprint, Obstacles
 from .snapshot import Fault
 from .twist import Twist
@@ -131,19 +129,21 @@ def part_of(
     sender: str,
     config: Config,
     transforms: TransformSource,
-    now: int,
+    at: Instant,
 ) -> Part | Fault:
     """Return the obstacles of a message at their place, or why this is not possible.
 
-    The place of static data is that of its frame at the time `now` [ns], and the place of other
-    data is that at its stamp.
+    The place of static data is that of its frame at the present time, and the place of other data
+    is that at its stamp.
     """
     data, last, target = message.data, message.made, config.check_frame
     assert data is not None
     pose: Pose | Fault
     if source.static:
+        if data.frame != target:
+            at.lasts = 0.0
         try:
-            pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
+            pose = lookup.frame_pose(config, transforms, data.frame, 0, at.now)
         except FrameError as error:
             pose = Fault(error.status, str(error))
     else:

@@ -33,7 +33,6 @@ from .answers import (
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .request_poses import place
 from .snapshot import Fault
 from .twist import Twist
 
@@ -46,6 +45,7 @@ __all__ = [
     "collide",
     "distance",
     "nearest_free",
+    "place",
     "pose_on",
     "state",
 ]
@@ -53,8 +53,10 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 _NO_FLOATS: Floats = np.empty(0)
-NO_LIMIT = _core.Budget()
 _NO_INTEGERS: Integers = np.empty(0, np.int64)
+NO_LIMIT = _core.Budget()
+# Maximum error of a request's pose in another frame [m]. A pose with a greater error is refused.
+MAX_ERROR = 1e6
 
 
 class Data(Protocol):
@@ -401,3 +403,63 @@ def _one_pose(data: Data, pose: Pose, frame: Pose) -> tuple[_core.Snapshot, list
         raise InputError(Status.NON_FINITE, "pose", None, rule)
     poses, errors = place(cores, np.array([pose], dtype=np.float64), frame)
     return core, poses[0].tolist(), float(errors[0])
+
+
+def place(
+    cores: Sequence[_core.Snapshot],
+    poses: Floats,
+    frame: Pose,
+    *,
+    which: Integers = _NO_INTEGERS,
+    is_path: bool = False,
+    beyond: float = 0.0,
+) -> tuple[Floats, Floats]:
+    """Transform poses of a request into the check frame.
+
+    Parameters
+    ----------
+    cores : sequence of _core.Snapshot
+        The data with each footprint of the request.
+    poses : (N, 3) float64
+        x y yaw [m, m, rad] of the base frame in `frame`.
+    frame : Pose
+        Pose of the request's frame in the check frame.
+    which : (N,) integers, optional
+        Index of the footprint at each pose. Default: the first one.
+    is_path : bool
+        Whether the vehicle moves from each pose to the next one.
+    beyond : float
+        Maximum length of a path from the poses, in the frame of the vehicle [m].
+
+    Returns
+    -------
+    poses : (N, 3) float64
+        x y yaw [m, m, rad] of the base frame in the check frame.
+    errors : (N,) float64
+        Upper bound of the distance between a point of the footprint and its exact place [m]. It is
+        a power of two or 0. The footprint is grown by it, so that it contains the footprint at the
+        exact pose.
+
+    Raises
+    ------
+    InputError
+        COORD_RANGE: a pose is so far from the origin of its frame that its error is `MAX_ERROR` or
+        more.
+    """
+    if frame == IDENTITY or not any(core.has_footprint for core in cores):
+        return frame.compose(poses), np.zeros(len(poses))
+    reaches = np.array([core.reach for core in cores]) + beyond
+    known = len(which) == len(poses) and np.all((which >= 0) & (which < len(cores)))
+    reach = reaches[which] if known else reaches.max()  # wrong indices are refused by the rules
+    if is_path:
+        placed, errors = frame.compose_paths(poses, reach, np.zeros(len(poses), bool))
+    else:
+        placed, errors = frame.compose(poses), frame.compose_error(poses, reach)
+    small = errors < MAX_ERROR
+    if not small.all():
+        i = int(np.argmin(small))
+        rule = "the pose is too far from the origin of its frame to be transformed accurately"
+        raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
+    # Poses near each other have the same error after this, and are checked together.
+    rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
+    return placed, np.where(errors > 0.0, rounded_up, 0.0)

@@ -13,7 +13,12 @@ from ..verdict import Status
 from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .footprints import NamedFootprint, named_footprints
 from .frames import TransformSource
-from .freshness import (
+from .inbox import (
+    Data,
+    Inbox,
+    Instant,
+    Made,
+    Message,
     Timeout,
     Use,
     footprint_timeout,
@@ -22,7 +27,6 @@ from .freshness import (
     source_timeout,
     use_of,
 )
-from .inbox import Data, Inbox, Instant, Made, Message
 from .obstacles import Footprint, Obstacles
 from .placing import (
     Outline,
@@ -58,6 +62,7 @@ class Choice:
     shape: Shape | None = None
     outline: npt.NDArray[np.float64] | None = None
     message: Message[Footprint, Outline] | None = None  # None: it is from a parameter
+    twist: Message[Twist, Twist] | None = None  # the twist that it was selected by
     fault: Fault | None = None
 
 
@@ -75,20 +80,22 @@ class Present:
         The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
     data_fault : Fault or None
         The first fault that does not concern the footprint.
+    fault : Fault or None
+        The first fault; None: the data is complete.
     bad_sources : tuple of str
         Names of the sources whose data is missing, stale or invalid.
+    stamps : tuple of int
+        Stamps of the last messages of all senders of obstacles, also of those not used [ns].
+        Static sources and messages that could not be decoded do not count.
     """
 
     choice: Choice
     parts: tuple[Part, ...]
     twist: Twist | Fault | None
     data_fault: Fault | None
+    fault: Fault | None
     bad_sources: tuple[str, ...]
-
-    @property
-    def fault(self) -> Fault | None:
-        """The first fault; None: the data is complete."""
-        return self.choice.fault or self.data_fault
+    stamps: tuple[int, ...]
 
 
 class Received:
@@ -214,20 +221,18 @@ class Received:
 
     def present(self, at: Instant) -> Present:
         """Return the data that is used at a time."""
-        parts, bad_sources, fault = self._usable_parts(at)
+        parts, bad_sources, data_fault = self._usable_parts(at)
         twist = self._twist_at(at)
-        return Present(self._choose(twist, at), tuple(parts), twist, fault, bad_sources)
-
-    def stamps(self) -> list[int]:
-        """Return the stamps of the last messages of all senders, also of those not used [ns].
-
-        Static sources and messages that could not be decoded do not count.
-        """
-        return [
+        stamps = tuple(
             inbox.messages[0].stamp
             for source, inbox in self._inboxes()
             if inbox.name and not source.config.static
-        ]
+        )
+        choice = self._choose(twist, at)
+        fault = choice.fault or data_fault
+        if fault is not None or isinstance(twist, Fault):
+            at.lasts = 0.0  # the text of a fault has an age, and it may end with a transform
+        return Present(choice, tuple(parts), twist, data_fault, fault, bad_sources, stamps)
 
     def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Part]]]:
         for source in self._sources.values():
@@ -236,10 +241,11 @@ class Received:
 
     def _choose(self, twist: Twist | Fault | None, at: Instant) -> Choice:
         """Return the footprint for a request that names none."""
-        name = DEFAULT_FOOTPRINT
+        name, selector = DEFAULT_FOOTPRINT, None
         if self._config.speed_footprints:
             if not isinstance(twist, Twist):
                 return _no_choice(twist)
+            selector = self.twist.last
             name = footprint_at(self._config, twist)
             if not name:
                 speed = f"{twist.vx:g} m/s, {twist.vy:g} m/s, {twist.wz:g} rad/s"
@@ -247,7 +253,7 @@ class Received:
                 return _no_choice(Fault(Status.NO_FOOTPRINT, text))
         for each in self.named:
             if each.name == name:
-                return Choice(name, each.shape, each.outline)
+                return Choice(name, each.shape, each.outline, twist=selector)
         if self.footprint.last is None:
             topic = self._topics.get("footprint", "footprint")
             text = f"no footprint configured, and none received on the topic '{topic}'"
@@ -261,7 +267,7 @@ class Received:
         )
         if isinstance(use.made, Fault):
             return Choice(fault=prefixed("footprint", use.made))
-        return Choice(name, use.made.shape, use.made.points, use.message)
+        return Choice(name, use.made.shape, use.made.points, use.message, selector)
 
     def _twist_at(self, at: Instant) -> Twist | Fault | None:
         """Return the twist of the base frame, or why it is not known; None: not configured."""
@@ -290,7 +296,7 @@ class Received:
             source_timeout(source),
             at,
             lambda message: part_of(
-                message, source, inbox.name, self._config, self._transforms, at.now
+                message, source, inbox.name, self._config, self._transforms, at
             ),
         )
 

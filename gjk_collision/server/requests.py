@@ -12,10 +12,9 @@ from ..verdict import Status, Verdict
 from . import dispatch, fields, lookup
 from .answers import Answer, Found, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
 from .dispatch import Request
-from .exchange import Exchange
 from .frames import IDENTITY, FrameError, Pose
 from .scheduler import Scheduler
-from .server import Server
+from .server import Exchange, Server
 from .snapshot import Fault, Snapshot, empty_snapshot
 from .verification import total_margin, verdict_error
 

@@ -27,7 +27,7 @@ from .compose import Placed, placing_errors, sums_rounded_up
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .request_poses import place
+from .questions import place
 from .snapshot import Snapshot
 
 __all__ = ["total_margin", "verdict_error"]

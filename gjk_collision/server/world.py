@@ -27,11 +27,17 @@ from typing import Any
 from ..errors import InputError
 from ..scene import Scene
 from ..verdict import Status
-from .compose import compose_scene
+from .compose import Placed, compose_scene
 from .config import Config
 from .frames import SameFrameOnly, TransformSource
-from .freshness import age_fault, footprint_timeout, prefixed, source_timeout
-from .inbox import Instant, Message
+from .inbox import (
+    Instant,
+    Message,
+    age_fault,
+    footprint_timeout,
+    prefixed,
+    source_timeout,
+)
 from .obstacles import Footprint, Obstacles
 from .placing import Part, check_places
 from .received import Choice, Present, Received
@@ -46,14 +52,34 @@ HISTORY = 16
 
 @dataclass(slots=True, eq=False)
 class _Composed:
-    """A scene, and the data that it was composed from."""
+    """A scene, and the data that it was composed from.
+
+    `placed` and `spans` are those of `Snapshot.parts` and `Snapshot.spans`.
+    """
 
     id: int
     is_complete: bool
     scene: Scene
     choice: Choice
     parts: tuple[Part, ...]
+    placed: tuple[Placed, ...]
+    spans: tuple[tuple[int, str], ...]
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """The data that was used at a time, with its scene, and `TransformSource.late` then."""
+
+    at: Instant
+    late: int
+    present: Present
+    composed: _Composed
+
+    def lasts(self, at: Instant, late: int) -> bool:
+        """Return whether the same data is used at a later time, if none was received since."""
+        passed = at.now - self.at.now, at.steady - self.at.steady
+        return late == self.late and min(passed) >= 0 and max(passed) < self.at.lasts
 
 
 class World:
@@ -97,6 +123,7 @@ class World:
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Composed] = deque(maxlen=HISTORY)
         self._kept: _Composed | None = None
+        self._found: _Found | None = None  # None: data was received or deleted since
         # The first id of a snapshot that can be used, and why those before it cannot.
         self._ended = 0, Fault(Status.SNAPSHOT_MISMATCH, "")
         self._newest_now: int | None = None
@@ -136,15 +163,15 @@ class World:
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
         """Store a footprint message. If it is invalid, store its fault; no error is raised."""
         with self._lock:
-            self._check_clock(now)
-            fault = self._received.receive_footprint(footprint, Instant(now, steady))
+            at = self._arrival(now, steady)
+            fault = self._received.receive_footprint(footprint, at)
             self._note_fault("footprint", fault)
 
     def receive_twist(self, twist: Twist, *, now: int, steady: int) -> None:
         """Store a twist of the vehicle."""
         with self._lock:
-            self._check_clock(now)
-            self._received.receive_twist(twist, Instant(now, steady))
+            at = self._arrival(now, steady)
+            self._received.receive_twist(twist, at)
 
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
@@ -161,11 +188,11 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._check_clock(now)
+            at = self._arrival(now, steady)
             if self._config.source(source).static:
                 self._static_revision += 1
                 self._end_snapshots(f"another message of the static source {source} was received")
-            fault = self._received.receive_obstacles(source, obstacles, Instant(now, steady))
+            fault = self._received.receive_obstacles(source, obstacles, at)
             self._note_fault(source, fault)
 
     def receive_fault(self, source: str, fault: Fault, *, now: int, steady: int) -> None:
@@ -184,10 +211,16 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._check_clock(now)
-            self._received.receive_fault(source, fault, Instant(now, steady))
+            at = self._arrival(now, steady)
+            self._received.receive_fault(source, fault, at)
             if source != "twist_topic":  # it does not affect requests that name a footprint
                 self._note_fault(source, fault)
+
+    def _arrival(self, now: int, steady: int) -> Instant:
+        """Return the time of a message that is about to be stored."""
+        self._check_clock(now)
+        self._found = None
+        return Instant(now, steady)
 
     def _note_fault(self, source: str, fault: Fault | None) -> None:
         """If a message has a fault, no snapshot from before is used any more."""
@@ -238,7 +271,7 @@ class World:
         with self._lock:
             self._check_clock(now)
             at = Instant(now, steady)
-            present, _ = self._present(at)
+            present, latest = self._present(at)
             needed = {each.source for each in snapshot.footprint_expiries}
             passed = (now - snapshot.stamp) * 1e-9
             last = replace(
@@ -246,6 +279,8 @@ class World:
                 footprint_age=snapshot.footprint_age + passed * ("footprint" in needed),
                 max_obstacle_age=snapshot.max_obstacle_age + passed,
             )
+            if snapshot.id == latest.id and present.fault is None:
+                return last
             composed = self._stored(snapshot.id)
             if composed is None:
                 return last.invalidated(self._end_of(snapshot.id))
@@ -277,7 +312,7 @@ class World:
 
     def _end_with(self, fault: Fault) -> None:
         self._history.clear()
-        self._kept = None
+        self._kept = self._found = None
         self._ended = self._next_id, fault
 
     def _end_of(self, id: int) -> Fault:
@@ -374,31 +409,36 @@ class World:
 
     def _present(self, at: Instant) -> tuple[Present, _Composed]:
         """Return the present data and its scene."""
-        while True:
+        found, late = self._found, self._transforms.late
+        if found is None or not found.lasts(at, late):
             present = self._received.present(at)
-            composed = self._composed(present)
-            if composed is not None:
-                composed.placed_at = at.now
-                return present, composed
+            while (composed := self._composed(present)) is None:
+                present = self._received.present(at)
+            found = self._found = _Found(at, late, present, composed)
+        found.composed.placed_at = at.now
+        return found.present, found.composed
 
     def _composed(self, present: Present) -> _Composed | None:
         """Return the scene of the present data. None: a part is not valid at its place."""
         choice, parts = present.choice, present.parts
         last = self._history[-1] if self._history else None
         if last is not None and last.parts == parts:
-            scene = last.scene
+            scene, placed, spans = last.scene, last.placed, last.spans
             same = last.choice.name == choice.name and last.choice.shape is choice.shape
             if same and last.choice.message is choice.message:
                 return last
         else:
             try:
-                placed = [part.placed for part in parts]
+                placed = tuple(part.placed for part in parts)
                 scene = compose_scene(placed, self._config, _epoch(parts) or 0)
+                ends = accumulate(len(each.obstacles) for each in placed)
+                spans = tuple(zip(ends, (part.sender for part in parts), strict=True))
             except InputError:
                 check_places(parts, self._config)
                 self._end_snapshots("data that is not valid at its place was received")
                 return None
-        composed = _Composed(self._next_id, present.fault is None, scene, choice, parts)
+        is_complete = present.fault is None
+        composed = _Composed(self._next_id, is_complete, scene, choice, parts, placed, spans)
         self._next_id += 1
         self._history.append(composed)
         return composed
@@ -417,18 +457,17 @@ class World:
         """Return the snapshot of the present data, or of earlier data that can still be used."""
         now, config, choice, parts = at.now, self._config, composed.choice, composed.parts
         stamps = [part.message.stamp for part in parts if not part.source.static]
-        all_stamps = stamps + self._received.stamps()
-        epoch, twist = _epoch(parts), self._received.twist.last
+        all_stamps = (*stamps, *present.stamps)
+        epoch, twist = _epoch(parts), present.choice.twist
         footprint_age = nan if choice.shape is None else 0.0
         footprint_expiries = []
-        if config.speed_footprints and choice.name and twist is not None:
+        if twist is not None:
             footprint_expiries.append(_expiry("twist_topic", twist, config.twist_timeout, at))
         if choice.message is not None:
             footprint_age = (now - choice.message.stamp) * 1e-9
             stamps.append(choice.message.stamp)
             timeout = config.footprint_timeout
             footprint_expiries.append(_expiry("footprint", choice.message, timeout, at))
-        ends = accumulate(len(part.placed.obstacles) for part in parts)
         return Snapshot(
             id=composed.id,
             stamp=now,
@@ -441,8 +480,8 @@ class World:
             max_obstacle_age=(now - min(all_stamps)) * 1e-9 if all_stamps else nan,
             bad_sources=present.bad_sources,
             epoch=now if epoch is None else epoch,
-            spans=tuple(zip(ends, (part.sender for part in parts), strict=True)),
-            parts=tuple(part.placed for part in parts),
+            spans=composed.spans,
+            parts=composed.placed,
             outline=choice.outline,
             outline_stamp=now if choice.message is None else choice.message.stamp,
             footprint_names=(choice.name,) if choice.name else (),
@@ -454,7 +493,10 @@ class World:
                 for p in parts
             ),
             footprint_expiries=tuple(footprint_expiries),
-            region_source=next((p.sender for p in parts if p.placed.region), ""),
+            region_source=next(
+                (part.sender for part, p in zip(parts, composed.placed, strict=True) if p.region),
+                "",
+            ),
             static_revision=self._static_revision,
         )
 

@@ -21,7 +21,7 @@ from gjk_collision.server import questions
 from gjk_collision.server.answers import PathAnswer, PosesAnswer
 from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
-from gjk_collision.server.request_poses import place
+from gjk_collision.server.questions import place
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 

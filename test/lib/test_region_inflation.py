@@ -24,7 +24,7 @@ from shapely.geometry.base import BaseGeometry
 
 from gjk_collision import OUTSIDE, Region, Scene, Shape, _core
 from gjk_collision.server import questions
-from gjk_collision.server.boundary import region_of
+from gjk_collision.server.compose import region_of
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
