@@ -16,6 +16,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from gjk_collision.msg import ObstacleArray
 from rcl_interfaces.msg import LoggerLevel
 from rcl_interfaces.srv import SetLoggerLevels
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import LaserScan
 from server import Bench, Server
 
@@ -57,6 +58,19 @@ def test_one_line_for_each_transition(start: Start) -> None:
     assert new_lines("deactivate") == ["INFO deactivated: all data deleted"]
     assert new_lines("cleanup") == ["INFO cleaned up: not configured"]
     assert new_lines("shutdown") == ["INFO shut down"]
+
+
+def test_log_names_a_topic_whose_quality_of_service_does_not_fit(start: Start) -> None:
+    """The executor looks for such events once per second."""
+    server, bench = start("reliable", **{"obstacles.qos_reliability": "reliable"})
+    bench.until(lambda: lines(server, "active, waiting for"), "the activation")
+    quality = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    for count in (1, 2):
+        bench.node.create_publisher(ObstacleArray, "obstacles", quality)
+        bench.until(
+            lambda count=count: len(lines(server, "'obstacles', offering incompatible")) == count,
+            f"the warning of publisher {count}",
+        )
 
 
 def test_log_names_the_inputs_that_are_missing() -> None:
