@@ -150,7 +150,7 @@ class Certificate {
       // The nearest features at the contact usually decide: either they prove a large enough gap,
       // or they are so close that no direction could prove one.
       double upper = 0.0;
-      const exact::Pair pair = exact::nearest_at(p, q, near, upper);
+      const exact::Pair pair = exact::nearest_at(p, q, near, reach + error, upper);
       if (detail::takes(detail::Step::contact)) {
         if (upper <= reach + error) return {};
         const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));

@@ -191,25 +191,27 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
-// The nearest pair at vertices at.p and at.q: an edge at one of them with the other vertex. `least`
-// receives an upper bound (m) on its distance.
+// The nearest pair at vertices at.p and at.q: an edge at one of them with the other vertex; or the
+// first pair that is at most `enough` (m) apart. `least` receives an upper bound (m) on its
+// distance.
 template <class P, class Q>
-Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
+Pair nearest_at(const P& p, const Q& q, Contact at, double enough, double& least) noexcept {
   Pair nearest;
   least = std::numeric_limits<double>::infinity();
-  const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j,
-                        bool is_of_p) noexcept {
+  const auto is_enough = [&](const auto& own, int i, int next, Vec2 vertex, int j,
+                             bool is_of_p) noexcept {
     const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
     const double upper = distance_bounds(pair).upper;
     if (upper < least) {
       least = upper;
       nearest = pair;
     }
+    return least <= enough;
   };
-  look(p, at.p, detail::after(at.p, p.size), q.vertex(at.q), at.q, true);
-  look(p, detail::before(at.p, p.size), at.p, q.vertex(at.q), at.q, true);
-  look(q, at.q, detail::after(at.q, q.size), p.vertex(at.p), at.p, false);
-  look(q, detail::before(at.q, q.size), at.q, p.vertex(at.p), at.p, false);
+  static_cast<void>(is_enough(p, at.p, detail::after(at.p, p.size), q.vertex(at.q), at.q, true) ||
+                    is_enough(p, detail::before(at.p, p.size), at.p, q.vertex(at.q), at.q, true) ||
+                    is_enough(q, at.q, detail::after(at.q, q.size), p.vertex(at.p), at.p, false) ||
+                    is_enough(q, detail::before(at.q, q.size), at.q, p.vertex(at.p), at.p, false));
   return nearest;
 }
 

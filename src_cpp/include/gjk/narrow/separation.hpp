@@ -218,7 +218,7 @@ bool is_settled_at(const P& p, const Q& q, exact::Contact at, Bounds& surfaces) 
   const double error = p.error + q.error;
   if (error == 0.0) return false;
   Bounds bounds;
-  const exact::Pair pair = exact::nearest_at(p, q, at, bounds.upper);
+  const exact::Pair pair = exact::nearest_at(p, q, at, 0.0, bounds.upper);
   bounds.lower = std::fmax(0.0, exact::gap_along(p, q, pair));
   if (!are_tight(bounds, error)) return false;
   surfaces = distance_of_surfaces(p, q, bounds);
