@@ -23,7 +23,7 @@ __all__ = ["Batches", "is_large"]
 
 # A request with more poses, segments or pairs than this is computed in the second thread. Smaller
 # requests take about a millisecond or less, and are computed at once.
-LARGE = {"CheckPoses": 256, "CheckPath": 8, "CheckShapes": 256, "NearestFree": 0}
+LARGE = {"CheckPoses": 1024, "CheckPath": 8, "CheckShapes": 256, "NearestFree": 0}
 
 # If the second thread finishes within this time [s], the reply is sent at once. Meanwhile the
 # executor waits.
@@ -47,7 +47,8 @@ def is_large(kind: str, request: Any) -> bool:
     elif kind == "CheckPath":
         size = (len(request.poses) + len(request.arcs)) // 3
     else:
-        size = len(request.poses) // 3
+        # Distances, and obstacles that move, take several times as long.
+        size = len(request.poses) // 3 * (4 if request.mode or request.times else 1)
     return size > LARGE[kind]
 
 

@@ -42,7 +42,7 @@ from std_srvs.srv import Trigger
 from gjk_collision.ros import services
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.server import exchange, questions, requests, world
+from gjk_collision.server import questions, requests, world
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
@@ -341,7 +341,7 @@ def test_time_budget_is_that_of_every_batch(
     poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
     shapes = CheckShapes.Request(a=bench.array([(0, 0)] * 40), b=bench.array([(9, 9)] * 20))
     with monkeypatch.context() as patch:
-        patch.setattr(exchange.Exchange, "is_late", lambda self: True)
+        patch.setattr(requests.Exchange, "is_late", lambda self: True)
         for reply in (
             bench.check_poses(poses),
             bench.check_path(poses),
@@ -675,7 +675,7 @@ def test_many_messages_leave_no_more_behind(start: Start) -> None:
         return int(pages) * page / 2**20
 
     obstacles = [(5 * (i % 20), 5 * (i // 20)) for i in range(200)]
-    poses = np.tile([-50.0, 0.0, 0.0], 1000)
+    poses = np.tile([-50.0, 0.0, 0.0], 2000)
 
     def work(rounds: int) -> None:
         for _ in range(rounds):

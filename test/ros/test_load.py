@@ -85,12 +85,12 @@ def test_a_burst_of_many_clients(start: Start) -> None:
         bench.node.create_client(CheckPoses, "/besieged/check_poses", qos_profile=SERVICE_QOS)
         for _ in range(12)
     ]
-    request = batch(500, 0)
+    request = batch(2000, 0)
     for client in clients:
         bench.first_reply(client, request)
     futures = [client.call_async(request) for client in clients for _ in range(OUTSTANDING)]
     bench.until(lambda: all(future.done() for future in futures), "all replies")
-    assert all(len(future.result().verdicts) == 500 for future in futures)
+    assert all(len(future.result().verdicts) == 2000 for future in futures)
 
 
 def test_batches_of_ten_thousand_poses(start: Start) -> None:
