@@ -248,8 +248,8 @@ class Obstacles:
             values = getattr(self, name)
             if len(self.kinds) != count or len(values) != width * count:
                 continue  # it is empty, or has a wrong length, which the kernel refuses
-            given = (values != 0.0) & np.repeat(is_region, width)
-            given &= ~np.isnan(values) if name == "velocities" else True
+            # NaN is an unknown velocity; the kernel refuses any other.
+            given = (values != 0.0) & ~np.isnan(values) & np.repeat(is_region, width)
             if (i := _first(given)) is not None:
                 rule = "must be 0 for the outlines of a region (kinds 2 and 3)"
                 _fail(Status.INVALID_INPUT, name, i, f"{rule} (got {values[i]})")

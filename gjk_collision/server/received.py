@@ -243,7 +243,8 @@ class Received:
         """Return the footprint for a request that names none."""
         name, selector = DEFAULT_FOOTPRINT, None
         if self._config.speed_footprints:
-            if not isinstance(twist, Twist):
+            assert twist is not None  # speed_footprints requires twist_topic
+            if isinstance(twist, Fault):
                 return _no_choice(twist)
             selector = self.twist.last
             name = footprint_at(self._config, twist)
@@ -363,9 +364,8 @@ class Received:
         return reports
 
 
-def _no_choice(twist: Fault | None) -> Choice:
+def _no_choice(fault: Fault) -> Choice:
     """Return the choice if no footprint can be selected by the twist."""
-    fault = twist or Fault(Status.NO_FOOTPRINT, "the twist is not known")
     text = f"footprint: none can be selected by speed: {fault.message}"
     return Choice(fault=Fault(fault.status, f"{text}; a request can name a footprint"))
 

@@ -186,6 +186,8 @@ def test_every_parameter_is_checked_alone() -> None:
         assert checked_value(name, value) == value
     assert checked_value("obstacle_sources", ["lidar", "radar"]) == ("lidar", "radar")
     assert checked_value("lidar.timeout", 1) == 1.0
+    with pytest.raises(InputError, match=r"^obstacle_sources\[1\]: must be a unique name"):
+        checked_value("obstacle_sources", ["lidar", "lidar"])
     for name in ("obstacle_source", "lidar.margin"):
         with pytest.raises(InputError, match=f"^{name}: is not a parameter"):
             checked_value(name, 1.0)

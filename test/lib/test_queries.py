@@ -450,6 +450,8 @@ def test_pairs_of_shapes() -> None:
     found = check_shapes(Config(), a, b, pairs_of(), mode=2, margin=1.5)
     assert found.verdicts.tolist() == [2, 1, 1, 1, 3, 1]
     assert found.distances == pytest.approx([-1, 11, 28, 7, 1, 18])
+    assert found.lower_bounds == pytest.approx(found.distances)
+    assert (found.lower_bounds <= found.distances).all()
     assert found.directions[4] == pytest.approx([1, 0])
     assert found.witnesses[4][[0, 2]] == pytest.approx([11, 12])
     assert found.answer.verdict is Verdict.COLLISION
