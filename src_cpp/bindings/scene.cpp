@@ -130,7 +130,7 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
   warn_of_degrees_in(arrays.reported.path_poses, "path_poses");
   const ObstacleParts parts = parts_of(offsets, xy, kinds, policy);
   const py::gil_scoped_release release;
-  const PlacedObstacles placed(parts, arrays, reported.prediction);
+  const PlacedObstacles placed(parts, arrays, reported.prediction, threads);
   const PlacedObstacles* const only = &placed;
   const double stamp = 0.0;
   return compose({&only, 1}, {&stamp, 1}, std::move(region), reported.time_error, threads);

@@ -319,29 +319,29 @@ class PredictedMotions {
 
 // Obstacles at their poses, with their predicted motions: what one message adds to a scene.
 struct PlacedObstacles {
-  std::vector<Shape> shapes;
-  std::vector<Pose> poses;
-  PredictedMotions motions;
+  Obstacles obstacles;               // prepared
   std::vector<double> margins;       // m
   std::vector<double> margin_rates;  // m/s
   std::vector<double> lifetimes;     // s, as in ReportedArrays; on the clock of the message
 
   // `arrays` has passed check_arrays(), and `parts` is of the same points.
   PlacedObstacles(const ObstacleParts& parts, const ObstacleArrays& arrays,
-                  const Prediction& prediction)
-      : poses(detail::poses_of(arrays.poses)),
-        margins(arrays.reported.margins.begin(), arrays.reported.margins.end()),
+                  const Prediction& prediction, unsigned threads = 1)
+      : margins(arrays.reported.margins.begin(), arrays.reported.margins.end()),
         margin_rates(arrays.reported.margin_rates.begin(), arrays.reported.margin_rates.end()),
         lifetimes(arrays.reported.lifetimes.begin(), arrays.reported.lifetimes.end()) {
-    poses.resize(parts.size());
     margins.resize(parts.size());
     margin_rates.resize(parts.size());
     lifetimes.resize(2 * parts.size(), std::numeric_limits<double>::quiet_NaN());
-    motions = PredictedMotions(arrays.reported, poses, prediction);
-    shapes.reserve(parts.size());
+    std::vector<Pose> poses = detail::poses_of(arrays.poses);
+    poses.resize(parts.size());
+    const PredictedMotions motions(arrays.reported, poses, prediction);
+    obstacles.reserve(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      shapes.push_back(parts.shape(i, arrays.radius.empty() ? 0.0 : arrays.radius[i]));
+      const Shape shape = parts.shape(i, arrays.radius.empty() ? 0.0 : arrays.radius[i]);
+      obstacles.add(shape, poses[i], motions.of(i), motions.stamp(i));
     }
+    obstacles.prepare(nullptr, threads);
   }
 };
 
@@ -364,17 +364,19 @@ inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> me
                                       std::shared_ptr<const Region> region, double time_error,
                                       unsigned threads = 1) {
   std::size_t count = 0;
-  for (const PlacedObstacles* const each : messages) count += each->shapes.size();
+  std::size_t parts = 0;
+  for (const PlacedObstacles* const each : messages) {
+    count += each->obstacles.size();
+    parts += each->obstacles.parts();
+  }
   auto scene = std::make_unique<Scene>();
-  scene->reserve(count);
+  scene->reserve(count, messages.size() > 1 ? parts : 0);
   std::vector<double> margins;
   std::vector<double> rates;
   std::vector<double> lifetimes;
   for (std::size_t m = 0; m < messages.size(); ++m) {
     const PlacedObstacles& own = *messages[m];
-    for (std::size_t i = 0; i < own.shapes.size(); ++i) {
-      scene->add(own.shapes[i], own.poses[i], own.motions.of(i), stamps[m] + own.motions.stamp(i));
-    }
+    scene->add(own.obstacles, stamps[m]);
     margins.insert(margins.end(), own.margins.begin(), own.margins.end());
     rates.insert(rates.end(), own.margin_rates.begin(), own.margin_rates.end());
     for (const double limit : own.lifetimes) lifetimes.push_back(stamps[m] + limit);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -55,7 +56,11 @@ class Obstacles {
     const TimeSlice* slice = nullptr;  // the obstacles at `time`, if they are placed
   };
 
-  void reserve(std::size_t count) { poses_.reserve(count); }
+  // Without parts, add() may share those of other obstacles.
+  void reserve(std::size_t count, std::size_t parts = 0) {
+    poses_.reserve(count);
+    if (parts > 0) own_outlines().reserve(parts);
+  }
   // Error bound (s) of query times and stamps.
   void set_time_error(double error) noexcept { time_error_ = error; }
   // Without a motion, the pose of the obstacle is known at its stamp only. Times of its motion
@@ -63,14 +68,11 @@ class Obstacles {
   // rounded by 1e-7 s, and close times would coincide.
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
     own_outlines().add(shape);
-    if (unusable_ < 0) unusable_ = static_cast<std::int64_t>(size());
-    poses_.push_back(pose);
-    if (stamp != 0.0 && stamps_.empty()) stamps_.assign(size() - 1, 0.0);
-    if (stamp != 0.0 || !stamps_.empty()) stamps_.push_back(stamp);
-    if (!motion.empty() && pieces_.empty()) first_piece_.assign(size(), 0);
-    pieces_.insert(pieces_.end(), motion.begin(), motion.end());
-    if (!pieces_.empty()) first_piece_.push_back(pieces_.size());
+    add(pose, motion, stamp);
   }
+  // Adds obstacles for which prepare() was called, without their margins and lifetimes. Their
+  // stamps increase by `stamp` (s). They are not placed again.
+  void add(const Obstacles& others, double stamp);
   // Margins (m) and their growth (m/s) of all obstacles; empty: zeros. Call before build().
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     margins_.assign(size(), margins, rates);
@@ -81,6 +83,8 @@ class Obstacles {
   // Call once, after the last add(). `origin` (m): the origin of another scene, if the answers must
   // equal those of that scene. The result is the same for any number of threads.
   void build(const Vec2* origin = nullptr, unsigned threads = 1);
+  // The same without the trees, for obstacles that are only added to others.
+  void prepare(const Vec2* origin = nullptr, unsigned threads = 1);
 
   // The cost per changed obstacle is small: the tree is rebuilt only when its order has become
   // inefficient. A change of an obstacle that does not exist makes the scene unusable.
@@ -251,6 +255,16 @@ class Obstacles {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+  void add(const Pose& pose, Motion motion, double stamp) {
+    if (unusable_ < 0) unusable_ = static_cast<std::int64_t>(size());
+    poses_.push_back(pose);
+    if (stamp != 0.0 && stamps_.empty()) stamps_.assign(size() - 1, 0.0);
+    if (stamp != 0.0 || !stamps_.empty()) stamps_.push_back(stamp);
+    if (!motion.empty() && pieces_.empty()) first_piece_.assign(size(), 0);
+    pieces_.insert(pieces_.end(), motion.begin(), motion.end());
+    if (!pieces_.empty()) first_piece_.push_back(pieces_.size());
+  }
+
   // find() for a part that is not placed, or not relative to this origin.
   Found place(std::size_t k, const View& view, const Vec2& origin, PackedParts& room,
               std::size_t slot) const noexcept {
@@ -312,7 +326,9 @@ class Obstacles {
   // origin, so that coordinates and their rounding errors stay small. It is used only if all
   // coordinates are between half and twice those of the local origin. Then the differences are
   // exact (Sterbenz), and parts placed without rotation keep their exact shape and position.
-  void choose_origin() noexcept;
+  Vec2 chosen_origin() noexcept;
+  // Until box_ contains all obstacles, or until it is so wide that the origin is zero.
+  void extend_box() noexcept;
 
   static constexpr double kGrid = 1024.0;  // m, of the local origin
 
@@ -322,7 +338,23 @@ class Obstacles {
     return *outlines_;
   }
 
-  void place(unsigned threads);
+  // The placed parts of other obstacles.
+  struct Added {
+    std::size_t begin = 0;    // number of the first part
+    std::int32_t owners = 0;  // index of the first obstacle
+    Vec2 origin;
+    SharedParts placed;
+  };
+  // Which of added_ has part k placed about an origin; null: none.
+  const Added* added_with(std::size_t k, Vec2 origin) const noexcept {
+    const auto after = std::ranges::upper_bound(added_, k, {}, &Added::begin);
+    if (after == added_.begin()) return nullptr;
+    const Added& added = *std::prev(after);
+    return k - added.begin < added.placed.size() && origin == added.origin ? &added : nullptr;
+  }
+
+  // Builds the trees of the placed parts.
+  void arrange(unsigned threads);
 
   // m. By how much the bounds of part k are grown for the margin of its obstacle.
   double bound_of_margin(std::size_t k) const noexcept {
@@ -389,6 +421,9 @@ class Obstacles {
   std::vector<std::size_t> first_piece_;  // size() + 1; empty: there are no pieces
   Margins margins_;
   Lifetimes lifetimes_;
+  std::vector<Added> added_;  // in their order; empty after build()
+  Box box_;                   // m, of the vertices of the first in_box_ obstacles
+  std::size_t in_box_ = 0;
   Vec2 origin_;
   SharedParts placed_;  // the parts of outlines_ at their poses
   Bvh tree_;            // of placed_
@@ -428,15 +463,36 @@ class Obstacles {
 namespace gjk {
 
 GJK_KERNEL void Obstacles::build(const Vec2* origin, unsigned threads) {
-  own_outlines().finish(!pieces_.empty());
   update_margins();
   update_lifetimes();
-  if (origin != nullptr) {
-    origin_ = *origin;
+  prepare(origin, threads);
+  arrange(threads);
+}
+
+GJK_KERNEL void Obstacles::prepare(const Vec2* origin, unsigned threads) {
+  const bool moving = !pieces_.empty();
+  const bool is_shared = outlines_.use_count() > 1;  // with prepared obstacles, or with a copy
+  if (!is_shared || (moving && !outlines_->has_reaches())) own_outlines().finish(moving);
+  origin_ = origin != nullptr ? *origin : chosen_origin();
+  placed_ = placed_about(origin_, threads);
+  added_ = {};
+}
+
+GJK_KERNEL void Obstacles::add(const Obstacles& others, double stamp) {
+  if (others.size() == 0) return;
+  extend_box();
+  if (others.box_.low.x <= others.box_.high.x) box_.include(others.box_);
+  in_box_ = size() + others.size();
+  const auto owners = static_cast<std::int32_t>(size());
+  added_.push_back({outlines_->parts(), owners, others.origin_, others.placed_});
+  if (size() == 0 && !outlines_->is_reserved()) {
+    outlines_ = others.outlines_;
   } else {
-    choose_origin();
+    own_outlines().add(*others.outlines_);
   }
-  place(threads);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    add(others.poses_[i], others.motion(i), stamp + others.stamp(i));
+  }
 }
 
 GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
@@ -457,7 +513,9 @@ GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
   change_margins(changes);
   change_lifetimes(changes);
   if (!same_parts) {
-    place(1);
+    placed_ = {};
+    placed_ = placed_about(origin_);
+    arrange(1);
     return;
   }
   const bool few = changes.size() * 16 < size();
@@ -481,37 +539,49 @@ GJK_KERNEL void Obstacles::change(std::span<const Change> changes) {
 
 GJK_KERNEL SharedParts Obstacles::placed_about(Vec2 origin, unsigned threads) const {
   if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
+  for (const Added& each : added_) {
+    if (origin == each.origin && each.placed.size() == outlines_->parts()) return each.placed;
+  }
   const auto fill = [&](PackedParts& page, std::size_t first, std::size_t last) {
     std::size_t i = outlines_->owner(first);
-    Transform at = Transform::from_pose(poses_[i], origin);
-    for (std::size_t k = first; k < last; ++k) {
-      if (k >= outlines_->end(i)) {
-        while (k >= outlines_->end(i)) ++i;
-        at = Transform::from_pose(poses_[i], origin);
+    for (std::size_t k = first; k < last;) {
+      if (const Added* const added = added_with(k, origin)) {
+        const PackedParts& from = added->placed.page(k - added->begin);
+        const std::size_t begin = SharedParts::within(k - added->begin);
+        const std::size_t count = std::min(last - k, from.size() - begin);
+        page.add(from, begin, begin + count, added->owners);
+        k += count;
+        continue;
       }
-      page.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
+      while (k >= outlines_->end(i)) ++i;
+      const std::size_t end = std::min(last, outlines_->end(i));
+      const Transform at = Transform::from_pose(poses_[i], origin);
+      for (; k < end; ++k) page.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
     }
   };
   return {outlines_->parts(), fill, threads};
 }
 
-inline void Obstacles::choose_origin() noexcept {
-  Box box;
+inline void Obstacles::extend_box() noexcept {
   // If a subset of the obstacles is too wide for a local origin, the whole set is too wide as
   // well: a further obstacle increases the width by more than it moves the middle.
   const auto is_wide = [](double low, double high) noexcept {
     return (low < 0.0 && high > 0.0) || 2.0 * (high - low) > 0.5 * std::fabs(low + high) + kGrid;
   };
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (is_wide(box.low.x, box.high.x) && is_wide(box.low.y, box.high.y)) return;
-    const Transform at = Transform::from_pose(poses_[i]);
+  for (; in_box_ < size(); ++in_box_) {
+    if (is_wide(box_.low.x, box_.high.x) && is_wide(box_.low.y, box_.high.y)) return;
+    const Transform at = Transform::from_pose(poses_[in_box_]);
     if (std::isnan(at.t_error)) continue;
-    for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+    for (std::size_t k = outlines_->begin(in_box_); k < outlines_->end(in_box_); ++k) {
       const Convex part = outlines_->part(k);
       if (!in_domain(part, part)) continue;
-      for (int v = 0; v < part.size; ++v) box.include(at.apply(part.vertex(v)));
+      for (int v = 0; v < part.size; ++v) box_.include(at.apply(part.vertex(v)));
     }
   }
+}
+
+inline Vec2 Obstacles::chosen_origin() noexcept {
+  extend_box();
   const auto origin = [](double low, double high) noexcept {
     const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
     const double size = std::fabs(middle);
@@ -522,12 +592,10 @@ inline void Obstacles::choose_origin() noexcept {
         2.0 * (high - low) <= size && nearest >= 0.5 * size && farthest <= 2.0 * size;
     return is_far ? middle : 0.0;
   };
-  origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
+  return {origin(box_.low.x, box_.high.x), origin(box_.low.y, box_.high.y)};
 }
 
-inline void Obstacles::place(unsigned threads) {
-  placed_ = {};
-  placed_ = placed_about(origin_, threads);
+inline void Obstacles::arrange(unsigned threads) {
   unusable_ = -1;
   for (std::size_t i = 0; i < size(); ++i) {
     if (outlines_->begin(i) == outlines_->end(i)) unusable_ = static_cast<std::int64_t>(i);

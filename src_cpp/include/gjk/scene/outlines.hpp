@@ -53,6 +53,8 @@ class Numbers {
 class Outlines {
  public:
   Outlines() { first_.push_back(0); }
+  void reserve(std::size_t parts) { outlines_.reserve(parts); }
+  bool is_reserved() const noexcept { return outlines_.capacity() > 0; }
   // `shape` is a Shape, or anything with parts() and part(i).
   template <class Parts>
   void add(const Parts& shape) {
@@ -65,6 +67,18 @@ class Outlines {
     for (std::size_t k = recent.begin; k < recent.end; ++k) outline_.push_back(k);
     first_.push_back(outline_.size());
   }
+  // Adds the shapes of another object.
+  void add(const Outlines& other) {
+    const std::size_t outlines = outlines_.size();
+    const std::size_t parts = this->parts();
+    if (reach_.size() == outlines) {
+      reach_.insert(reach_.end(), other.reach_.begin(), other.reach_.end());
+    }
+    outlines_.add(other.outlines_, 0, other.outlines_.size(), 0);
+    for (std::size_t k = 0; k < other.parts(); ++k)
+      outline_.push_back(outlines + other.outline_[k]);
+    for (std::size_t i = 0; i < other.size(); ++i) first_.push_back(parts + other.end(i));
+  }
   // Call after the last add(). `moving`: reach() will be needed often.
   void finish(bool moving) {
     outlines_.shrink_to_fit();
@@ -74,7 +88,7 @@ class Outlines {
       reach_.push_back(gjk::reach(outlines_.convex(k)));
     }
   }
-  bool has_reaches() const noexcept { return !reach_.empty(); }
+  bool has_reaches() const noexcept { return reach_.size() == outlines_.size(); }
   std::size_t size() const noexcept { return first_.size() - 1; }
   std::size_t parts() const noexcept { return outline_.size(); }
   std::size_t bytes() const noexcept {

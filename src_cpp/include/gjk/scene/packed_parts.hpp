@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "gjk/shape/box.hpp"
@@ -80,6 +81,7 @@ class PackedParts {
   };
 
   void reserve(std::size_t parts) { parts_.reserve(parts); }
+  std::size_t capacity() const noexcept { return parts_.capacity(); }
   void shrink_to_fit() {
     x_.shrink_to_fit();
     y_.shrink_to_fit();
@@ -140,6 +142,22 @@ class PackedParts {
     parts_.emplace_back();
     parts_.back().owner_ = owner;
     replace(parts_.size() - 1, local, at);
+  }
+  // Adds the parts from begin to end - 1 of another object, and `owners` to their owners.
+  void add(const PackedParts& others, std::size_t begin, std::size_t end, std::int32_t owners) {
+    const auto from = others.parts_.begin();
+    parts_.insert(parts_.end(), from + static_cast<std::ptrdiff_t>(begin),
+                  from + static_cast<std::ptrdiff_t>(end));
+    for (Part& part : std::span(parts_).last(end - begin)) {
+      part.owner_ += owners;
+      if (part.many_ == kNone) continue;
+      const Many& many = others.many_[part.many_];
+      part.many_ = kNone;
+      make_room(part, many.room);
+      many_.back().extreme = many.extreme;
+      std::copy_n(others.x_.data() + many.begin, many.room, x_.data() + many_.back().begin);
+      std::copy_n(others.y_.data() + many.begin, many.room, y_.data() + many_.back().begin);
+    }
   }
 
   // Changes the shape or the pose of part i. Allocates if it has more vertices than before.

@@ -73,13 +73,17 @@ class Scene {
     std::vector<std::size_t> kept_;     // heap of the nearest k, the farthest on top
   };
 
-  // Includes room for the region.
-  void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles + 1); }
+  // Includes room for the region. See Obstacles::reserve().
+  void reserve(std::size_t obstacles, std::size_t parts = 0) {
+    obstacles_.reserve(obstacles + 1, parts);
+  }
   // Without a motion, its pose is known at `stamp` (s) only, which is on the clock of the query
   // times. Times of the motion are seconds after `stamp`.
   void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
     obstacles_.add(shape, pose, motion, stamp);
   }
+  // Obstacles that are prepared; see Obstacles::add().
+  void add(const Obstacles& others, double stamp) { obstacles_.add(others, stamp); }
   // The ego must stay in this region; null: anywhere. The complement of the region counts as one
   // more obstacle, with the index size(). Call after the last add().
   void set_region(std::shared_ptr<const Region> region) {
