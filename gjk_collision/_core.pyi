@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -427,6 +427,8 @@ def state_of_scene(scene: Scene) -> tuple:
     ...
 def state_of_shape(shape: Shape) -> tuple:
     ...
+def sums_outwards(values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], by: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    ...
 def time_of_impact(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: typing.SupportsFloat | typing.SupportsIndex, t1: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, max_iterations: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
 def too_far_ahead(ahead: typing.SupportsInt | typing.SupportsIndex, limit: typing.SupportsFloat | typing.SupportsIndex) -> str:
@@ -445,3 +447,4 @@ MAX_COORDINATE: float = 1000000000000000.0
 MAX_TOLERANCE: float = 1.0
 MIN_TOLERANCE: float = 1e-06
 MODE_GRADIENT: int = 3
+SEVERITIES: tuple = (2, 0, 3, 1)

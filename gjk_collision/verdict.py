@@ -8,6 +8,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NoReturn
 
+from . import _core
+
 __all__ = ["WORST_FIRST", "Status", "Verdict", "no_truth_value"]
 
 
@@ -53,7 +55,7 @@ class Verdict(IntEnum):
     __bool__ = no_truth_value("`verdict is Verdict.FREE`")
 
 
-WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+WORST_FIRST = tuple(sorted(Verdict, key=lambda verdict: -_core.SEVERITIES[verdict]))
 """The verdict of several items is the first of these that one of them has."""
 
 

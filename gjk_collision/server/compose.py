@@ -10,7 +10,7 @@ boundary is transformed, so that outlines with a common edge still have it after
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ __all__ = [
     "placed_ways",
     "placing_errors",
     "region_of",
-    "sums_rounded_up",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +75,7 @@ class Placed:
         key = config.concave_policy, config.prediction_policy, config.prediction_horizon
         if key not in self._placed:
             data, (paths, errors) = self.obstacles, placed_ways(self, config)
-            radius = sums_rounded_up(_or_zeros(data.radius, len(data)), self.inflation)
+            radius = _core.sums_outwards(_or_zeros(data.radius, len(data)), self.inflation)
             reported = _core.Reported(
                 _velocities(self),
                 np.empty(0),
@@ -92,7 +91,7 @@ class Placed:
             )
             self._placed[key] = _core.PlacedObstacles(
                 data.parts(config.concave_policy),
-                sums_rounded_up(radius, errors),
+                _core.sums_outwards(radius, errors),
                 _poses(self) if self.pose != Pose() or len(data.poses) else np.empty(0),
                 reported,
             )
@@ -164,8 +163,8 @@ def in_check_frame(part: Placed, config: Config) -> Obstacles:
     radius, poses, velocities = data.radius, data.poses, data.velocities
     paths, errors = placed_ways(part, config)
     if part.inflation > 0.0 or place != Pose():
-        radius = sums_rounded_up(_or_zeros(radius, len(data)), part.inflation)
-        radius = sums_rounded_up(radius, errors)
+        radius = _core.sums_outwards(_or_zeros(radius, len(data)), part.inflation)
+        radius = _core.sums_outwards(radius, errors)
     if place != Pose():
         poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
     if part.is_static:
@@ -250,20 +249,6 @@ def _velocities(part: Placed) -> Floats:
 
 def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
     return values if len(values) else np.zeros(length, values.dtype)
-
-
-def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
-    """Return `values + more`. If a sum is not a double, it is rounded up.
-
-    Notes
-    -----
-    The rounding error of a sum is computed exactly (Knuth's two-sum).
-    """
-    sums = values + more
-    rest = sums - values
-    errors = (values - (sums - rest)) + (more - rest)
-    rounded: Floats = np.where(errors > 0.0, np.nextafter(sums, inf), sums)
-    return rounded
 
 
 def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | None:

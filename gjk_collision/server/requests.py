@@ -259,6 +259,8 @@ class Requests:
             snapshot = request.chosen_at(snapshot, i)
         elif isinstance(found, NearestFreeAnswer) and len(found.free_pose):
             pose, frame = Pose(*found.free_pose.tolist()), IDENTITY
+        if verdict is Verdict.UNKNOWN:
+            return
         margin = total_margin(snapshot.config, float(getattr(message, "margin", 0.0)))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")

@@ -17,13 +17,14 @@ that the intervals do not decide, FREE counts as wrong, and COLLISION and MARGIN
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, nextafter
 
 import numpy as np
 import numpy.typing as npt
 
 from ..certificate.checker import BITS, steps, turn
 from ..verdict import Verdict
-from .compose import Placed, placing_errors, sums_rounded_up
+from .compose import Placed, placing_errors
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
@@ -51,7 +52,9 @@ ROUNDED = 2.0**-47
 
 def total_margin(config: Config, margin: float) -> float:
     """Return the configured margin plus the margin of a request [m], rounded up."""
-    return float(sums_rounded_up(np.array([margin]), config.safety_margin)[0])
+    exact = Fraction(margin) + Fraction(config.safety_margin)
+    nearest = float(exact)
+    return nearest if nearest >= exact else nextafter(nearest, inf)
 
 
 def verdict_error(

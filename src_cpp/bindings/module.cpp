@@ -20,6 +20,13 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   module.attr("MAX_COORDINATE") = gjk::kMaxCoordinate;
+  module.attr("SEVERITIES") = py::tuple(py::cast(gjk::kSeverities));
+  module.def(
+      "sums_outwards",
+      [](const gjk::bindings::Doubles& values, const gjk::bindings::Doubles& by) {
+        return gjk::bindings::Doubles(py::vectorize(&gjk::sum_outwards)(values, by));
+      },
+      py::arg("values"), py::arg("by"));
   gjk::bindings::bind_shape(module);
   gjk::bindings::bind_pairs(module);
   gjk::bindings::bind_casts(module);

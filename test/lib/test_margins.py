@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from worlds import CAR, STEADY0, T0
 
+from gjk_collision import _core
 from gjk_collision.geometry import Shape
 from gjk_collision.server import questions
-from gjk_collision.server.compose import sums_rounded_up
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -106,7 +106,7 @@ def test_a_sum_is_the_next_double_that_is_not_less() -> None:
     for a, b in pairs(2000):
         least = rounded_up(a, b)
         assert shape.inflated(a).inflated(b).radius == least
-        assert sums_rounded_up(np.array([a, b]), b).tolist() == [least, 2.0 * b]
+        assert _core.sums_outwards(np.array([a, b]), b).tolist() == [least, 2.0 * b]
         assert total_margin(Config(safety_margin=a), b) == least
         (part,) = Shape.point((a, -a)).padded(front=b, right=b).parts
         assert (part[:, 0].max(), part[:, 1].min()) == (least, -least)

@@ -4,6 +4,8 @@
 // is 0, which is never FREE.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "gjk/shape/vec2.hpp"
@@ -51,11 +53,9 @@ enum class Status : std::uint16_t {
   internal_error = 99,
 };
 
-// COLLISION > UNKNOWN > MARGIN > FREE
-constexpr int severity(Verdict v) noexcept {
-  constexpr int kByVerdict[] = {2, 0, 3, 1};
-  return kByVerdict[static_cast<int>(v)];
-}
+// By verdict: COLLISION > UNKNOWN > MARGIN > FREE
+inline constexpr std::array kSeverities{2, 0, 3, 1};
+constexpr int severity(Verdict v) noexcept { return kSeverities[static_cast<std::size_t>(v)]; }
 
 // Certified bounds (m): lower <= true distance <= upper.
 struct Bounds {
