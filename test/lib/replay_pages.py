@@ -80,7 +80,7 @@ def assert_not_scrolled(page: Path, widths: Sequence[int]) -> None:
     )
     framed = page.parent / "framed.html"
     framed.write_text(f"<title></title>{frames}<script>{collect}</script>")
-    dom = browse(framed, "--allow-file-access-from-files")
+    dom = browse(framed)
     assert f"<title>{' '.join(map(str, widths))}</title>" in dom
 
 

@@ -337,7 +337,7 @@ def test_nothing_overlaps_at_200_percent(name: str, pages: Path, tmp_path: Path)
       const wide = document.documentElement.scrollWidth;
       document.documentElement.dataset.zoomed = wide + " " + devicePixelRatio + " " + faults[0];"""
     copy = with_script(pages / name / "index.html", tmp_path / "page.html", f"{{{script}}}")
-    dom = browse(copy, "--window-size=640,900", "--force-device-scale-factor=2")
+    dom = browse(copy, size=(640, 900), scale=2.0)
     found = re.search(r'data-zoomed="([^"]*)"', dom)
     assert found and found[1] == "640 2 undefined"
 
@@ -347,8 +347,7 @@ def test_picture_of_a_comparison_in_light_and_dark(pages: Path, tmp_path: Path) 
     shots = []
     for scheme in ("light", "dark"):
         shots.append(tmp_path / f"{scheme}.png")
-        dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
-        browse(pages / "street" / "index.html", f"--screenshot={shots[-1]}", *dark)
+        browse(pages / "street" / "index.html", scheme=scheme, picture=shots[-1])
     light, dark_one = (shot.read_bytes() for shot in shots)
     assert min(len(light), len(dark_one)) > 50_000 and light != dark_one
 
@@ -394,8 +393,7 @@ def test_axe_finds_nothing_serious(name: str, scheme: str, pages: Path, tmp_path
     """
     )
     copy = with_script(pages / name / "index.html", tmp_path / "page.html", script)
-    setting = f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"
-    dom = browse(copy, setting, "--virtual-time-budget=10000")
+    dom = browse(copy, scheme=scheme, milliseconds=10_000)
     found = re.search(r'data-axe="([^"]*)"', dom)
     assert found and found[1] == "none", found
 
