@@ -42,7 +42,7 @@ lib_install() {
     PATH=$DEV/lib/venv/bin:$PATH DIST_EXTRA_CONFIG=$DEV/lib/build.cfg GJK_PYTHON_MODULE=$module \
         "$python" -m pip install --disable-pip-version-check --verbose \
         --no-build-isolation --no-deps --force-reinstall .
-    [[ -n $module ]] || module_keep "$python" "$key" "$DEV/lib/venv"
+    [[ -n $module ]] || module_keep "$python" "$key" "$DEV/lib/build"
 }
 
 # ---- the ROS workspaces

@@ -43,6 +43,15 @@ module_take() {
     echo "$2"/_core.*.so
 }
 
+# module_kernel PYTHON: print the path of the kept object file of the kernel; print nothing where none has the key.
+module_kernel() {
+    local kept
+    [[ -x $1 ]] || return 0
+    kept=$(module_folder "$1")
+    [[ -f $kept/kernel.o && $(<"$kept/key") == "$(module_key "$1")" ]] || return 0
+    echo "$kept/kernel.o"
+}
+
 # module_build PYTHON: compile the module with the same flags as pip and colcon, and keep it, unless it is kept already.
 module_build() {
     local build=$DEV/module/build key

@@ -8,7 +8,7 @@ command_test() {
     local suites=() suite
     while (($#)) && [[ $1 =~ ^(cpp|sanitised|lib|ros|symlink|smoke)$ ]]; do suites+=("$1"); shift; done
     if ((${#suites[@]} == 0)); then
-        suites=(cpp lib ros smoke)
+        suites=(lib cpp ros smoke) # lib compiles the kernel that the tests of cpp link
         (($#)) && suites=(lib ros)
     fi
     rm -f "$DEV"/results/*.xml
@@ -36,7 +36,8 @@ test_summary() {
 
 suite_cpp() {
     compilers
-    step "test cpp: ctest" "mend the test that failed" cpp_tests plain cpp
+    step "test cpp: ctest" "mend the test that failed" cpp_tests plain cpp \
+        "-DGJK_KERNEL_OBJECT=$(module_kernel "$DEV/lib/venv/bin/python")"
 }
 
 suite_sanitised() {
@@ -45,9 +46,9 @@ suite_sanitised() {
         cpp_tests sanitised cpp-sanitised
 }
 
-# cpp_tests PRESET RESULT
+# cpp_tests PRESET RESULT CMAKE-OPTION...
 cpp_tests() {
-    cpp_build src_cpp "$1"
+    cpp_build src_cpp "$1" "${@:3}"
     cpp_test "$1" -j "$(nproc)" --output-junit "$DEV/results/$2.xml"
 }
 
@@ -55,6 +56,8 @@ suite_lib() {
     lib_environment
     browser
     npm_packages
+    GJK_KERNEL_OBJECT=$(module_kernel "$DEV/lib/venv/bin/python")
+    export GJK_KERNEL_OBJECT
     step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib library_tests lib "$@"
 }
 

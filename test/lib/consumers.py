@@ -18,6 +18,9 @@ needs_cmake = pytest.mark.skipif(
     reason="cmake and a C++ compiler are needed",
 )
 
+# The kernel that ./dev test lib has compiled already; empty: compile it.
+KERNEL_OBJECT = os.environ.get("GJK_KERNEL_OBJECT", "")
+
 # Distance 2 between a square and a triangle, bounded from below.
 USES_KERNEL = """
 #include <gjk/gjk.hpp>
