@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
@@ -46,6 +47,7 @@ def evaluate(expression: str) -> float:
     return float(eval(formula, {"__builtins__": {}, "Fraction": Fraction}))
 
 
+@cache  # the tests compare many copies of the kernel that differ in one file
 def squeezed(code: str) -> str:
     """Return code without comments, parts that are left out by `#if 0`, and white space."""
     return re.sub(r"\s", "", COMMENT.sub("", code))
