@@ -18,7 +18,7 @@ from samples import convex, outlines, poses_along
 
 from gjk_collision import InputError, Path, Scene, Shape, Status, Verdict
 
-CASES = int(os.environ.get("GJK_CASES", "2000"))
+CASES = int(os.environ.get("GJK_CASES", "1000"))
 SAMPLES = 25  # of an arc
 TOLERANCE = 0.005
 CAR = Shape.polygon([(-1, -0.9), (3.8, -0.9), (3.8, 0.9), (-1, 0.9)])

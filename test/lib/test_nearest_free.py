@@ -19,7 +19,7 @@ from gjk_collision import InputError, Scene, Shape, Status, Verdict
 
 shapely = pytest.importorskip("shapely", reason="shapely is not installed")
 
-CASES = int(os.environ.get("GJK_CASES", "600"))
+CASES = int(os.environ.get("GJK_CASES", "300"))
 Part = tuple[NDArray[np.float64], float]  # vertices of a hull, and its radius
 CORNERS = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
 EGOS: list[list[Part]] = [

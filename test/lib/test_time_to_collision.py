@@ -16,7 +16,7 @@ from samples import convex, outlines
 
 from gjk_collision import InputError, Path, Scene, Shape, Status, Verdict
 
-CASES = int(os.environ.get("GJK_CASES", "800"))
+CASES = int(os.environ.get("GJK_CASES", "400"))
 TOLERANCE = 0.005
 HORIZON = 4.0
 STEPS = 400
