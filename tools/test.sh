@@ -78,14 +78,17 @@ ros_suite() {
         in_ros "$kind" python_tests "$ROS_DISTRO-$kind" test/ros test/launch -- "$@"
 }
 
-# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors. A
-# file stays in one process, so that it shares its fixtures; each process has a ROS domain of its own.
+# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors; the
+# tests with ROS mostly wait, so two processes share one. A file stays in one process, so that it shares its fixtures;
+# each process has a ROS domain of its own.
 python_tests() {
-    local result=$DEV/results/$1.xml folders=() options=() status=0
+    local result=$DEV/results/$1.xml folders=() options=() status=0 processes
+    processes=$(nproc)
     shift
     while [[ $1 != -- ]]; do folders+=("$1"); shift; done
     shift
-    (($#)) || options=("--numprocesses=$(nproc)" --dist=loadfile)
+    [[ ${folders[0]} != test/ros ]] || processes=$((2 * processes))
+    (($#)) || options=("--numprocesses=$processes" --dist=loadfile)
     # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
     PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis pytest -o "cache_dir=$DEV/pytest_cache" \
         "--junitxml=$result" "${options[@]}" "${folders[@]}" "$@" || status=$?
