@@ -45,11 +45,8 @@ COUNTS = (10, 100, 1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1_000, 10_000, 100_000)
 POSES = 2_000  # per pass
 STEP = 0.2  # m: between the poses of a drive
-ROLLOUTS, STEPS, PERIOD = 2000, 56, 0.1  # s: of an MPPI cycle
-MPPI_SIDES = {"open": 300.0, "cluttered": 80.0}  # m
+PERIOD = 0.1  # s: between the poses of a trajectory
 CONTACT = 1e-6  # m: nearer than this, a peer's rounding may decide otherwise
-GOALS = {"collide": 2e-6, "distance": 5e-6}  # s per pose, at 10 000 obstacles
-GOAL_RATIO = 10.0
 TREE = scene_peers.Shapely.name
 
 Times = dict[tuple[str, str], float]
@@ -404,45 +401,6 @@ def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
     return len(poses), count, {key: statistics.median(each) for key, each in times.items()}
 
 
-def mppi_cycle(seed: int, side: float) -> tuple[Scene, Floats, Floats]:
-    """Return obstacles, poses of all rollouts one after the other, (n, 3), and times, (n,) [s]."""
-    rng = np.random.default_rng(seed)
-    places = np.c_[rng.uniform(-side / 2, side / 2, (200, 2)), rng.uniform(-np.pi, np.pi, 200)]
-    speeds = rng.uniform(0.0, 6.0, 200)
-    velocities = speeds * np.array([np.cos(places[:, 2]), np.sin(places[:, 2])])
-    scene = Scene(
-        [Shape.box(*size) for size in rng.uniform((1, 1), (5, 3), (200, 2))],
-        places,
-        velocities=np.c_[velocities.T, rng.uniform(-0.2, 0.2, 200)],
-        horizon=10.0,
-    )
-    changes = rng.normal(size=(2, ROLLOUTS, STEPS))
-    steering = np.clip(np.cumsum(0.05 * changes[0], axis=1), -0.5, 0.5)
-    way = PERIOD * np.clip(8.0 + np.cumsum(0.3 * changes[1], axis=1), 0.0, 15.0)
-    yaw = np.cumsum(way * np.tan(steering) / 2.8, axis=1)
-    x, y = np.cumsum(way * np.cos(yaw), axis=1), np.cumsum(way * np.sin(yaw), axis=1)
-    times = np.tile(PERIOD * np.arange(1, STEPS + 1), ROLLOUTS)
-    return scene, np.stack([x, y, yaw], axis=-1).reshape(-1, 3), times
-
-
-def of_mppi(passes: int) -> dict[tuple[str, str], float]:
-    """Time of a cycle by (mode, scene) [s], two threads. Some poses are checked alone too."""
-    ego = Shape.box(*EGO)
-    times: dict[tuple[str, str], list[float]] = {}
-    for number in range(passes):
-        for name, side in MPPI_SIDES.items():
-            scene, poses, at = mppi_cycle(number, side)
-            some = np.random.default_rng(number).integers(0, len(poses), 20)
-            for mode in ("collide", "distance"):
-                start = time.perf_counter()
-                found = scene.check(ego, poses, at, mode=mode, threads=2)  # type: ignore[arg-type]
-                times.setdefault((mode, name), []).append(time.perf_counter() - start)
-                alone = scene.check(ego, poses[some], at[some], mode=mode)  # type: ignore[arg-type]
-                assert np.array_equal(found.verdicts[some], alone.verdicts)
-                assert np.array_equal(found.distances[some], alone.distances, equal_nan=True)
-    return {key: statistics.median(each) for key, each in times.items()}
-
-
 def of_criticality(passes: int) -> dict[str, float]:
     """Time of a call [s]: 64 trajectories among 100 predicted paths, both of 50 steps of 0.1 s.
 
@@ -511,26 +469,11 @@ def table(header: list[str], lines: list[str]) -> list[str]:
     return ["", row(*header), row("---", *["---:"] * (len(header) - 1)), *lines]
 
 
-def mppi_report(mppi: dict[tuple[str, str], float]) -> list[str]:
-    return [
-        f"Milliseconds for an MPPI cycle of {ROLLOUTS} x {STEPS} poses among 200 moving "
-        "obstacles, two threads:",
-        *table(
-            ["", *MPPI_SIDES],
-            [
-                row(mode, *(f"{1e3 * mppi[mode, name]:.1f}" for name in MPPI_SIDES))
-                for mode in ("collide", "distance")
-            ],
-        ),
-    ]
-
-
 def report(
     by_count: dict[int, Times],
     by_size: dict[int, dict[str, float]],
     drives: dict[str, float],
     gradients: dict[str, tuple[float, float]],
-    mppi: dict[tuple[str, str], float],
     curves: dict[tuple[str, str], tuple[float, float, float]],
     grids: dict[str, tuple[float, int, int]],
     region: dict[str, float],
@@ -605,7 +548,6 @@ def report(
         ["", "distance", "gradient", "gradient / distance"],
         [row(name, us(d), us(g), f"{g / d:.2f}") for name, (d, g) in gradients.items()],
     )
-    lines += ["", *mppi_report(mppi)]
     lines += [
         "",
         "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, among "
@@ -651,16 +593,6 @@ def report(
                 for query in ("collide", "distance")
             ],
         )  # fmt: skip
-    if 10_000 in by_count:
-        lines.append("")
-        t = by_count[10_000]
-        for query, limit in GOALS.items():
-            ratio = t[TREE, query] / t["gjk", query]
-            met = "met" if t["gjk", query] <= limit and ratio >= GOAL_RATIO else "missed"
-            lines.append(
-                f"- {query} among 10 000: {us(t['gjk', query])} us (goal {us(limit)}), "
-                f"{ratio:.1f} times faster than {TREE} (goal {GOAL_RATIO:.0f}): {met}"
-            )
     return "\n".join(lines)
 
 
@@ -714,7 +646,6 @@ def main() -> None:
         by_size,
         of_drives(passes),
         of_gradients(passes),
-        of_mppi(passes),
         of_curves(passes),
         of_grids(min(passes, 9)),
         of_region(passes),
