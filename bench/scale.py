@@ -1,21 +1,17 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Time and memory of large scenes and of many poses, beside the STRtree of shapely.
+"""Time of large scenes and of many poses, beside the STRtree of shapely.
 
 python scale.py [--quick] [--docs FILE]
 
 Obstacles, ego and poses are those of scene.py. The passes of all rows are interleaved, and a time
-is the median over them. The answers of both libraries are compared for all poses. Memory is the
-growth of the resident memory in a process of its own: what the result keeps, and the peak.
+is the median over them. The answers of both libraries are compared for all poses.
 """
 
 import argparse
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +27,6 @@ COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 POSES = (10_000, 100_000, 1_000_000, 10_000_000)
 MOST_SHAPES = 100_000  # a list of as many Shape objects takes long to make
 CHUNK = 1_000_000  # poses in a call
-MEMORY_AMONG = 1_000  # obstacles, to measure the memory of a check
 TREE = scene_peers.Shapely.name
 WAYS = ("one Shape, poses", "list of Shape", "arrays, boxes", "arrays, circles")
 
@@ -71,55 +66,17 @@ class Inputs:
         return scene_peers.Shapely(self.poses, self.sizes, EGO)
 
 
-def resident(field: str) -> int:
-    """Return VmRSS or VmHWM (the peak) of this process [bytes]."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return 1024 * int(line.split()[1])
-    raise SystemExit(f"no {field} in /proc/self/status")
-
-
-def grow(what: str, count: int) -> None:
-    """Print by how much the memory of this process grows: kept, and at the peak [bytes]."""
-    make: Callable[[], Any]
-    if what.startswith("check"):
-        inputs = Inputs(MEMORY_AMONG)
-        scene, poses = inputs.ways()[WAYS[2]](), inputs.field.somewhere(count)
-        check = ours(scene, 2)
-        check(poses[:1000])
-        make = (
-            partial(in_chunks, check, poses) if what == "check chunks" else partial(check, poses)
-        )
-    else:
-        inputs = Inputs(count)
-        make = inputs.tree if what == TREE else inputs.ways()[what]
-        Scene(EGO_SHAPE)
-        scene_peers.Shapely(inputs.poses[:1], inputs.sizes[:1], EGO)
-    before = resident("VmRSS")
-    made = make()
-    print(resident("VmRSS") - before, resident("VmHWM") - before)
-    del made
-
-
-def growth(what: str, count: int) -> tuple[int, int]:
-    """Return what grow() prints in a process of its own."""
-    command = [sys.executable, __file__, f"--memory={what}", str(count)]
-    shown = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    kept, peak = map(int, shown.split())
-    return kept, peak
-
-
 def seconds(call: Callable[[], Any]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
-Made = dict[str, dict[str, float]]  # by row: seconds on one and two threads, bytes kept, at peak
+Made = dict[str, dict[str, float]]  # by row: seconds on one and two threads
 
 
 def making(count: int, passes: int) -> Made:
-    """Time and memory to make scenes of `count` obstacles."""
+    """Time to make scenes of `count` obstacles."""
     inputs = Inputs(count)
     calls: dict[tuple[str, str], Callable[[], Any]] = {}
     for threads in (1, 2):
@@ -127,17 +84,13 @@ def making(count: int, passes: int) -> Made:
             calls[name, f"{threads}"] = make
     calls[TREE, "1"] = inputs.tree
     made: Made = {}
-    for name, threads in calls:
-        if threads == "1":
-            made[name] = dict(zip(("kept", "peak"), growth(name, count), strict=True))
     spent: dict[tuple[str, str], list[float]] = {call: [] for call in calls}
     for _ in range(passes):
         for call, make in calls.items():
             spent[call].append(seconds(make))
     for (name, threads), times in spent.items():
-        made[name][threads] = statistics.median(times)
+        made.setdefault(name, {})[threads] = statistics.median(times)
     scene = inputs.ways()[WAYS[2]]()
-    made[WAYS[2]]["nbytes"] = scene.nbytes
     moved = inputs.field.rng.choice(count, max(1, count // 100), replace=False)
     for name, some in (("one moved", moved[:1]), ("1 % moved", moved)):
         to = inputs.poses[some] + (0.5, 0.0, 0.1)
@@ -156,7 +109,7 @@ def ours(scene: Scene, threads: int) -> Callable[[Floats], Answers]:
 
 
 def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
-    """Seconds to check poses among `count` obstacles, and memory."""
+    """Seconds to check poses among `count` obstacles."""
     inputs = Inputs(count)
     scene = inputs.ways(2)[WAYS[2]]()
     tree = inputs.tree()
@@ -178,8 +131,6 @@ def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dic
                 spent[name].append(time.perf_counter() - start)
         agree(tree, poses, found)
         result = {name: statistics.median(times) for name, times in spent.items()}
-        result["whole"] = growth("check", batch)[1]
-        result["chunks"] = growth("check chunks", batch)[1]
         result["hits"] = float(np.count_nonzero(found["1"])) / batch
         results[batch] = result
     return results
@@ -217,21 +168,6 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
             for n, m in made.items()
         ],
     )
-    lines += ["", "Bytes per obstacle, kept and at the peak while the scene is made:"]
-    lines += table(
-        ["obstacles", *WAYS, TREE, "`nbytes`, boxes"],
-        [
-            row(
-                n,
-                *(
-                    f"{m[w]['kept'] / n:.0f}, {m[w]['peak'] / n:.0f}" if w in m else "-"
-                    for w in (*WAYS, TREE)
-                ),
-                f"{m[WAYS[2]]['nbytes'] / n:.0f}",
-            )
-            for n, m in made.items()
-        ],
-    )
     lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:"]
     lines += table(
         ["obstacles", "one moved", "1 % moved"],
@@ -245,15 +181,13 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
         f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:",
     ]
     lines += table(
-        ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide",
-         "MB in one call", "MB in chunks"],
+        ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide"],
         [
             row(
                 n,
                 *(f"{t[k]:.3f}" for k in ("1", "2", TREE)),
                 f"{t[TREE] / t['1']:.1f}",
                 f"{100 * t['hits']:.0f} %",
-                *(f"{1e-6 * t[k]:.0f}" for k in ("whole", "chunks")),
             )
             for n, t in checked.items()
         ],
@@ -265,12 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--docs", type=Path)
-    parser.add_argument("--memory", help="used by this script: the row to measure")
-    parser.add_argument("count", type=int, nargs="?")
     options = parser.parse_args()
-    if options.memory:
-        grow(options.memory, options.count)
-        return
     counts, batches = (COUNTS[:-1], POSES[:-1]) if options.quick else (COUNTS, POSES)
     made = {n: making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3)) for n in counts}
     checked = checking(counts[-1], batches, 3)
