@@ -85,13 +85,11 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.polygon(SQUARE[:2])", "xy", "3"),
         ("Shape.polygon([*SQUARE[:2], SQUARE[0]])", "xy", "3"),
         ("Shape.hull(np.zeros((0, 2)))", "points", "1"),
-        ("Shape.concave(SQUARE[:2])", "outline", "3"),
         ("arrays(offsets=[0, 1, 1, 5])", "offsets[1]", "no points"),
         ("arrays(offsets=[0, 2, 5], kinds=[1, 1])", "xy", "obstacle 0"),
     ],
     Status.DEGENERATE: [
         ("Shape.polygon([(0, 0), (1, 1), (2, 2)])", "xy", "line"),
-        ("Shape.concave([(0, 0), (1, 0), (3, 0)])", "outline", "line"),
     ],
     Status.NON_FINITE: [
         ("Motion.constant(POSE, (0, 0, INF))", "velocity[2]", ""),
@@ -99,41 +97,23 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("time_of_impact(**PAIR, t0=None, t1=1.0)", "t0", ""),
         ("many(a_xy=[*SQUARE[:3], (0.0, NAN)])", "a_xy[7]", ""),
         ("many(margin=NAN)", "margin", ""),
-        ("many(margin=INF)", "margin", ""),
         ("_core.dubins(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
-        ("_core.reeds_shepp(np.full((1, 3), NAN), np.zeros((1, 3)), 1.0)", "a[0]", ""),
         ("Shape.polygon([*SQUARE, (0, NAN)])", "xy[4]", "finite"),
-        ("Shape.polygon([(0, 0), (-INF, 0), (1, 1)])", "xy[1]", "finite"),
-        ("Shape.hull([(0, 0), (NAN, 0)])", "points[1]", "finite"),
-        ("Shape.concave([*SQUARE, (NAN, 0)])", "outline[4]", "finite"),
-        ("Shape.circle(NAN)", "radius", "finite"),
         ("Shape.circle(INF)", "radius", "finite"),
-        ("Shape.circle(1.0, center=(NAN, 0))", "center[0]", "finite"),
-        ("CAR.inflated(NAN)", "margin", "finite"),
         ("collide(CAR, CAR, pose_a=(0, 0, NAN))", "pose_a", "finite"),
-        ("distance(CAR, CAR, pose_b=(INF, 0, 0))", "pose_b", "finite"),
-        ("Shape.box(INF, 1)", "length", "finite"),
         ("ray_cast((NAN, 0), (1, 0), CAR)", "origin[0]", "finite"),
-        ("ray_cast((0, 0), (1, 0), CAR, pose=(NAN, 0, 0))", "pose", "finite"),
         ("Motion.path([0, 1], [POSE, (0, NAN, 1)])", "poses[1]", "finite (got (0, nan, 1))"),
         ("Motion.path([0, INF], [POSE, POSE])", "times[1]", "(got inf)"),
-        ("STILL.travel(CAR, 0, NAN)", "t1", "NaN"),
         ("Scene([CAR, CAR], poses=[ZERO, (0, NAN, 0)])", "poses[1]", "finite"),
         ("SCENE.check(CAR, [ZERO, ZERO, (NAN, 0, 0)])", "poses[2]", "finite"),
         ("SCENE.check(CAR, [POSE], margin=NAN)", "margin", "finite"),
         ("SCENE.updated([0], paths=[([0, 1], [POSE, (NAN, 0, 0)])])", "paths[0]", "poses[1]: "),
         ("SCENE.is_free(CAR, (0, NAN, 0))", "pose", "finite"),
-        ("SCENE.is_free(CAR, ZERO, time=NAN)", "time", "finite"),
-        ("SCENE.nearest(CAR, (0, NAN, 0))", "pose", "finite"),
         ("arrays(xy=with_value(7, NAN))", "xy[7]", "finite"),
-        ("arrays(radius=[NAN, 0.0])", "radius[0]", "finite"),
-        ("arrays(poses=[0] * 5 + [NAN])", "poses[1]", "finite"),
         ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=True)", "times[1]", "finite"),
-        ("SCENE.check_path(CAR, PATH, times=[1, NAN], swept=False)", "times[1]", "finite"),
         ("Path.arcs((0, 0, NAN), [(0, 1)])", "start", "finite"),
         ("Path.arcs(ZERO, [(0, 1), (INF, 1)])", "arcs[1]", "curvature and length"),
         ("Path.arcs(ZERO, [[[0, 1], [INF, 1]]])", "arcs[1]", "curvature and length"),
-        ("Path.dubins(ZERO, (0, NAN, 0), 1.0)", "b", "finite"),
         ("Path.dubins(PATH, PATH + INF, 1.0)", "b[0]", "x, y and yaw"),
         ("Path.arcs(ZERO, [(0, 1)]).at([0, NAN])", "distances[1]", ""),
         ("SCENE.check_path(CAR, CURVE, times=[0, NAN])", "times[1]", "finite"),
@@ -171,8 +151,6 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("many(b_offsets=[0, 2, 4])", "b_offsets", ""),
         ("many(a_xy=[1.0, 2.0, 3.0])", "a_xy", ""),
         ("check_pairs(SCENE, SCENE, [0, 0])", "pairs", ""),
-        ("_core.reeds_shepp(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
-        ("_core.dubins(np.zeros((2, 3)), np.zeros((1, 3)), 1.0)", "b", ""),
         ("Shape.polygon(np.zeros((4, 3)))", "xy", "(n, 2)"),
         ("Shape.polygon([0, 0, 1.0, 0, 1.0, 1.0])", "xy", "(n, 2)"),
         ("Shape.polygon([(0, 0), (1, 0, 3), (1, 1)])", "xy[1]", "must have 2 values"),
@@ -188,7 +166,6 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, [POSE], times=[])", "times", "(n,)"),
         ("Scene([CAR], velocities=[])", "velocities", "n = 1"),
         ("SCENE.is_free(CAR, (0, 0))", "pose", "must be (x, y, yaw) (got shape (2,))"),
-        ("SCENE.nearest(CAR, (0, 0))", "pose", "must be (x, y, yaw) (got shape (2,))"),
         ("arrays(offsets=[1, 2, 5])", "offsets[0]", "start"),
         ("arrays(offsets=[0, 4, 1, 5])", "offsets[2]", "decrease"),
         ("arrays(offsets=[0, 1, 6])", "offsets[2]", "number of points"),
@@ -214,14 +191,8 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("many(pairs=[(0.0, 0.0)])", "pairs", ""),
         ("many(margin=-1.0)", "margin", ""),
         ("check_pairs(SCENE, SCENE, [(0, 1)])", "pairs[0]", ""),
-        ("check_pairs(SCENE, SCENE, [(0, 0), (-1, 0)])", "pairs[1]", ""),
-        ("check_pairs(SCENE, SCENE, [(0.0, 0.0)])", "pairs", ""),
         ("_core.dubins(ROW, ROW, 0.0)", "radius", "greater than 0"),
-        ("_core.dubins(ROW, ROW, NAN)", "radius", "greater than 0"),
         ("_core.dubins(ROW, ROW, 1e16)", "radius", "greater than 0"),
-        ("_core.reeds_shepp(ROW, ROW, 0.0)", "radius", "greater than 0"),
-        ("Shape.polygon([('a', 'b')] * 3)", "xy", "real"),
-        ("Shape.polygon(np.array(SQUARE) * 1j)", "xy", "real"),
         ("Shape.polygon(SQUARE, radius=-0.1)", "radius", "negative"),
         ("Shape.circle(np.timedelta64(5))", "radius", "must be a number"),
         ("Shape.circle(Decimal('sNaN'))", "radius", "must be a number"),
@@ -233,12 +204,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.circle(-1.0)", "radius", "negative"),
         ("Shape.box(-4.0, 2.0)", "length", "greater"),
         ("Shape.box(4.0, 0)", "width", "greater"),
-        ("Shape.box(NAN, 2.0)", "length", "greater"),
         ("CAR.inflated(-0.1)", "margin", "negative"),
         ("collide(CAR, CAR, pose_b=(1.0, 2.0))", "pose_b", "x, y, yaw"),
         ("trace(CAR, CAR, None, np.array(3.0))", "pose_b", "yaw"),
         ("collide(CAR, CAR, (10 ** 400, 0, 0))", "pose_a", "yaw"),
-        ("collide(CAR, CAR, pose_b=np.array([1 + 1j, 0, 0]))", "pose_b", "yaw"),
         ("distance(CAR, CAR, pose_b={3.0, 1.0, 0})", "pose_b", "yaw"),
         ("time_of_impact(**PAIR, t0=0, t1=1, max_iterations=-1)", "max_iterations", "from 0"),
         ("shape_cast(CAR, CAR, (1, 0), tolerance=0.0)", "tolerance", "at most 1e15 m (got 0)"),
@@ -266,13 +235,11 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Scene([CAR], prediction=np.array(['hold', 'hold']))", "prediction", "'hold'"),
         ("Scene([CAR], horizon=-1.0)", "horizon", "must lie in [0, 1e10] s (got -1)"),
         ("Scene([CAR], time_error=NAN)", "time_error", "must lie in [0, 1e10] s (got nan)"),
-        ("SCENE.is_free(CAR, np.zeros(3, complex))", "pose", "real"),
         ("SCENE.is_free(CAR, POSE, margin=np.complex128(1 + 5j))", "margin", "number"),
         ("SCENE.is_free(CAR, ZERO, margin=-1.0)", "margin", "negative"),
         ("SCENE.nearest(CAR, ZERO, k=0)", "k", "from 1 to 2147483647 (got 0)"),
         ("SCENE.check(CAR, [POSE], threads=-1)", "threads", "from 0 to 2147483647 (got -1)"),
         ("SCENE.nearest(CAR, ZERO, max_distance=-1.0)", "max_distance", "negative"),
-        ("SCENE.nearest(CAR, ZERO, max_distance=NAN)", "max_distance", "NaN"),
         ("arrays(offsets=[0, -1, 5])", "offsets[1]", ""),
         ("arrays(kinds=[0, 7])", "kinds[1]", "0 (convex)"),
         ("arrays(kinds=[0, 256])", "kinds[1]", "255"),
@@ -283,10 +250,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
             "path_times[2]",
             "strictly",
         ),
-        ("SCENE.check_path(CAR, PATH, times=[1, 0], swept=True)", "times[1]", "strictly"),
-        ("SCENE.check_path(CAR, PATH, times=[1, 0], swept=False)", "times[1]", "strictly"),
         ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=True)", "tolerance", "greater"),
-        ("SCENE.check_path(CAR, PATH, tolerance=NAN, swept=False)", "tolerance", "greater"),
         ("Path()", "Path", "use Path.straight"),
         ("Path.straight(POSES).poses", "poses", "as in path[0]"),
         ("Path.straight(PATH).segments", "segments", "use Path.poses"),
@@ -297,24 +261,16 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, CURVE, mode='witness')", "mode", "'collide' or 'distance'"),
         ("SCENE.check_path(CAR, CURVE, tolerance=0.0)", "tolerance", "greater than 0"),
         ("Shape.compound([])", "shapes", "at least one Shape"),
-        ("Shape.compound([CAR, (0, 0)])", "shapes[1]", "must be a Shape (got tuple)"),
-        ("Shape.compound(None)", "shapes", "must be a sequence (got NoneType)"),
         ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
         ("SCENE.check('car', [POSE])", "shape", "must be a Shape or a list of them (got str)"),
-        ("SCENE.check_path(CAR, [POSE], None, 0.1, 0.5)", "swept", "must be True or False"),
         ("SCENE.check([POSE], CAR)", "poses", "a Shape comes before the poses"),
         ("SCENE.nearest(POSE, CAR)", "pose", "a Shape comes before the poses"),
         ("SCENE.check_path([POSE], CAR)", "shape", "(got list), and comes before the poses"),
-        ("SCENE.is_free(CAR, 'abc')", "pose", "must be an array of real numbers"),
-        ("SCENE.is_free(CAR, POSE, margin='1')", "margin", "must be a number (got '1')"),
-        ("SCENE.is_free(CAR, POSE, time='1')", "time", "must be a number (got '1')"),
-        ("SCENE.nearest(CAR, POSE, 1.0)", "k", "must be a whole number"),
         ("SCENE.nearest(CAR, POSE, 2**40)", "k", "must be a whole number"),
         ("Shape.circle(10**400)", "radius", "must be a number (got 1000"),
         ("Shape(SQUARE)", "core", "use Shape.polygon"),
-        ("time_of_impact(CAR, CAR, POSE, STILL)", "motion_a", "must be a Motion (got tuple)"),
         ("Shape.from_geo({'type': 1, 'coordinates': (0, 0)})", "g", "a string"),
         (
             "Shape.from_geo({'type': ['Point'], 'coordinates': (0, 0)})",
@@ -326,7 +282,6 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
             "g",
             "type must be a string",
         ),
-        ("Shape.from_geo({'type': np.array(['Point'] * 2)})", "g", "a string"),
     ],
     Status.NUMERIC_FAILURE: [
         ("Path.dubins(ZERO, (1e15, 0, 0), 1e-300)", "b", "no curve was found"),
@@ -478,13 +433,25 @@ GOOD: dict[str, dict[str, Any]] = {
 }
 
 
+def spoilt(value: Any) -> list[Any]:
+    """The value with NaN as its last number, if it has numbers."""
+    try:
+        numbers = np.array(value, float)
+    except (TypeError, ValueError):
+        return []
+    is_whole = np.isfinite(numbers).all()  # None has become NaN
+    numbers.flat[-1:] = NAN
+    return [numbers if numbers.ndim else float(numbers)] if is_whole else []
+
+
 @pytest.mark.parametrize("name", GOOD)
 def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
     """Whatever it is, the error is this package's own and says which argument it was."""
     call, good = eval(name, NAMES), GOOD[name]
     call(**good)
     for argument in good:
-        for wrong in (object(), "abc", [{}], 1j):
+        numbers = spoilt(good[argument]) if argument != "velocities" else []  # NaN: not known
+        for wrong in (object(), "abc", [{}], 1j, *numbers):
             with pytest.raises(InputError) as caught:
                 call(**{**good, argument: wrong})
             assert argument in caught.value.argument.split(", "), (argument, wrong)
