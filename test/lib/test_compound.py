@@ -18,7 +18,7 @@ from gjk_collision.planning import reach
 from gjk_collision.scene import Mode
 from gjk_collision.verdict import Verdict
 
-CASES = int(os.environ.get("GJK_CASES", "1000"))
+CASES = int(os.environ.get("GJK_CASES", "2000"))
 GROUP = 200  # poses with the same shapes
 NEAR = 1e-9  # m, rounding of shapely's distances here
 MODES: tuple[Mode, ...] = ("collide", "distance", "witness")

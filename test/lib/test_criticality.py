@@ -14,7 +14,7 @@ import shapely
 from numpy.typing import NDArray
 from samples import at_times, convex, outlines
 
-from gjk_collision import CriticalityResult, InputError, Region, Scene, Shape, Status, Verdict
+from gjk_collision import CriticalityResult, Region, Scene, Shape, Status, Verdict
 
 CASES = int(os.environ.get("GJK_CASES", "200"))
 TOLERANCE = 0.005
@@ -366,26 +366,6 @@ def test_one_pose_and_no_obstacles() -> None:
     hit = Scene([CAR], velocities=[(3.0, 4.0, 0)]).criticality(CAR, [[(0, 0, 0)]], [0.0])
     assert hit.time_to_collision[0] == 0.0 and hit.required_deceleration[0] == np.inf
     assert hit.relative_speeds[0] == pytest.approx(5.0)
-
-
-@pytest.mark.parametrize(
-    ("argument", "status", "change"),
-    [
-        ("poses", Status.ARRAY_MISMATCH, {"poses": [(0, 0, 0)]}),
-        ("poses", Status.EMPTY_REQUEST, {"poses": np.empty((0, 2, 3))}),
-        ("poses", Status.NON_FINITE, {"poses": [[(0, 0, 0), (0, np.nan, 0)]]}),
-        ("times", Status.ARRAY_MISMATCH, {"times": [0.0]}),
-        ("times", Status.INVALID_INPUT, {"times": [1.0, 1.0]}),
-        ("tolerance", Status.INVALID_INPUT, {"tolerance": 0.0}),
-        ("shape", Status.INVALID_INPUT, {"shape": [[(0, 0, 0), (1, 0, 0)]]}),
-        ("threads", Status.INVALID_INPUT, {"threads": -1}),
-    ],
-)
-def test_refused(argument: str, status: Status, change: dict[str, Any]) -> None:
-    given = {"shape": CAR, "poses": [[(0, 0, 0), (1, 0, 0)]], "times": [0.0, 1.0], **change}
-    with pytest.raises(InputError) as error:
-        Scene([CAR], prediction="hold").criticality(**given)
-    assert error.value.argument == argument and error.value.status == status
 
 
 def test_obstacles_count_while_they_exist() -> None:

@@ -76,6 +76,9 @@ ZERO, ROW = (0, 0, 0), np.zeros((1, 3))
 PATH, POSES = np.zeros((2, 3)), np.zeros((2, 3, 3))
 NINE = {"path_poses": np.zeros(9)}
 CURVE = Path.arcs(ZERO, [(0, 1), (0.1, 1)])
+FAN = Path.arcs(ZERO, [[(0.5, 1.0)], [(0.0, 2.0)]])
+BRIEF = Scene([CAR], velocities=[POSE], horizon=5.0)
+MASKED = np.ma.masked_array(ZERO, mask=[1, 0, 0])
 NOTCH = [0, 0, 4, 0, 1, 1, 0, 4]
 BAD: dict[Status, list[tuple[str, str, str]]] = {
     Status.TOO_FEW_POINTS: [
@@ -118,6 +121,9 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Path.arcs(ZERO, [(0, 1)]).at([0, NAN])", "distances[1]", ""),
         ("SCENE.check_path(CAR, CURVE, times=[0, NAN])", "times[1]", "finite"),
         ("SCENE.first_contact(CAR, POSES, [0, 1, NAN])", "times[2]", "finite"),
+        ("SCENE.check(CAR, POSES, [[0, 1, 2], [INF, 1, 2]])", "times[3]", ", at [1, 0]"),
+        ("Scene([CAR], lifetimes=[(0.0, INF)])", "lifetimes[0]", "NaN where there is no"),
+        ("Scene([CAR], velocities=[(INF, 0, 0)])", "velocities[0]", ""),
     ],
     Status.COORD_RANGE: [
         ("many(b_xy=[*SQUARE[:3], (0.0, 1e16)])", "b_xy[7]", ""),
@@ -138,6 +144,12 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Path.arcs((0, 0, 9e5), [(1.0, 9e5)])", "arcs", "yaw of the start and all turns"),
         ("Path.arcs(ZERO, [(0, 1)]).at(2.0)", "distances", "must lie in [0, 1.0] (got 2.0)"),
         ("Shape.compound([Shape.circle(1e15), CAR]).inflated(1e10)", "margin", ""),
+        ("SCENE.check(CAR, [[ZERO] * 4, [ZERO, (0, 1e16, 0)] * 2])", "poses[5]", ", at [1, 1]"),
+        ("SCENE.check(CAR, ZERO, 1e12)", "times", ""),
+        ("Scene([CAR], lifetimes=[(2.0, 3e10)])", "lifetimes[0]", "1e10 s"),
+        ("FAN.moved([ZERO, (0, 0, 2e6)])", "poses[1]", "yaw"),
+        ("FAN.moved((0, 0, 1e6))", "poses", "all turns"),
+        ("FAN.at([[0.0, 1.0], [0.0, 2.5]])", "distances[3]", "[0, 2.0] (got 2.5), at [1, 1]"),
     ],
     Status.CONCAVE_REJECTED: [
         ("Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)])", "xy[2]", "not convex"),
@@ -184,6 +196,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, CURVE, times=[0, 1, 2, 3])", "times", "(2,) or (3,) (got (4,))"),
         ("SCENE.first_contact(CAR, ROW, [0, 1, 2])", "poses", "(K, T, 3)"),
         ("SCENE.first_contact(CAR, POSES, [0, 1])", "times", "(2, 3) or (3,)"),
+        ("SCENE.check(CAR, np.zeros((2, 5, 3)), np.zeros(2))", "times", "shape (2, 5) or (5,)"),
+        ("SCENE.check(CAR, ZERO, np.zeros(1))", "times", "must be one number, "),
+        ("Scene([CAR], lifetimes=[0.0, 1.0])", "lifetimes", "shape (n, 2)"),
+        ("FAN.at(np.ones((3, 4)))", "distances", "(3, 4)"),
     ],
     Status.INVALID_INPUT: [
         ("many(pairs=[(0, 0), (0, 1)])", "pairs[1]", ""),
@@ -261,6 +277,12 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check_path(CAR, CURVE, mode='witness')", "mode", "'collide' or 'distance'"),
         ("SCENE.check_path(CAR, CURVE, tolerance=0.0)", "tolerance", "greater than 0"),
         ("Shape.compound([])", "shapes", "at least one Shape"),
+        ("SCENE.check(CAR, [[MASKED, MASKED]])", "poses[0]", "must not be masked"),
+        ("Scene([CAR], lifetimes=[(2.0, 1.0)])", "lifetimes[0]", "must not end before"),
+        ("Scene([CAR], paths=[([-1.0], ROW)])", "paths[0]", ""),
+        ("Scene([CAR]).check(CAR, ROW, [1.0])", "times", ""),
+        ("SCENE.nearest(CAR, ROW, k=0)", "k", ""),
+        ("FAN.poses", "poses", "select one"),
         ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
@@ -292,7 +314,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Path.straight(np.zeros((0, 3)))", "poses", "at least one pose"),
         ("SCENE.first_contact(CAR, POSES[:0], [0, 1, 2])", "poses", "must hold"),
     ],
-    Status.PREDICTION_TOO_SHORT: [("Motion.path([0, 1], [POSE] * 2).at(1.5)", "t", "must lie in")],
+    Status.PREDICTION_TOO_SHORT: [
+        ("Motion.path([0, 1], [POSE] * 2).at(1.5)", "t", "must lie in"),
+        ("BRIEF.nearest(CAR, PATH, time=[0.0, 9.0])", "time[1]", ""),
+    ],
 }
 
 
@@ -422,6 +447,15 @@ GOOD: dict[str, dict[str, Any]] = {
     "Scene([CAR], prediction='hold').nearest": {
         **{"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0}
     },
+    "SCENE.gradient": {"shape": CAR, "poses": [POSE], "times": [0], "k": 1, "threads": 1},
+    **{
+        name: {
+            **{"shape": CAR, "poses": POSES, "times": [0, 1, 2], "tolerance": 0.1, "threads": 1}
+        }
+        for name in ("SCENE.first_contact", "SCENE.criticality")
+    },
+    "FAN.at": {"distances": [1.0]},
+    "FAN.moved": {"poses": POSE},
     "SCENE.check_path": {
         **{"shape": CAR, "poses": [POSE], "times": [0], "tolerance": 0.1, "swept": True},
         "margin": 0,

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from samples import poses_along
 
-from gjk_collision import InputError, Path, Scene, Shape, Status, Verdict
+from gjk_collision import Path, Scene, Shape, Verdict
 
 Floats = NDArray[np.float64]
 
@@ -108,30 +108,3 @@ def test_straight_paths_of_one_pose_and_turns_in_place() -> None:
     np.testing.assert_array_equal(one.ends, one.starts)
     turn = Path.straight([[(0, 0, 0), (1, 0, 0), (1, 0, 2), (1, 2, 2)]] * 2)
     np.testing.assert_allclose(turn.at([0.5, 2.0])[1], [(0.5, 0, 0), (1, 1, 2)])
-
-
-@pytest.mark.parametrize(
-    ("call", "status", "argument", "rule"),
-    [
-        (lambda p: p.at(1.0), Status.ARRAY_MISMATCH, "distances", r"\(m,\) or \(2, m\)"),
-        (lambda p: p.at(np.ones((3, 4))), Status.ARRAY_MISMATCH, "distances", r"\(3, 4\)"),
-        (lambda p: p.at([0.0, 1.5]), Status.COORD_RANGE, r"distances\[1\]", r"\[0, 1.0\]"),
-        (
-            lambda p: p.at([[0.0, 1.0], [0.0, 2.5]]),
-            Status.COORD_RANGE,
-            r"distances\[3\]",
-            r"\[0, 2.0\] \(got 2.5\), at \[1, 1\]",
-        ),
-        (lambda p: p.moved([(0, 0, np.nan)]), Status.NON_FINITE, r"poses\[0\]", "finite"),
-        (lambda p: p.moved([(0, 0, 0), (0, 0, 2e6)]), Status.COORD_RANGE, r"poses\[1\]", "yaw"),
-        (lambda p: p.moved((0, 0, 1e6)), Status.COORD_RANGE, "poses", "all turns"),
-        (lambda p: p.moved((0, 0)), Status.ARRAY_MISMATCH, "poses", "3"),
-        (lambda p: p.moved((1e16, 0, 0)), Status.COORD_RANGE, "poses", "1e15"),
-        (lambda p: p.poses, Status.INVALID_INPUT, "poses", "select one"),
-    ],
-)
-def test_what_is_refused(call, status, argument, rule) -> None:
-    paths = Path.arcs((0.0, 0.0, 0.0), [[(0.5, 1.0)], [(0.0, 2.0)]])
-    with pytest.raises(InputError, match=f"^{argument}: .*{rule}") as error:
-        call(paths)
-    assert error.value.status is status

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gjk_collision import InputError, Scene, Shape
+from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Status
 
 CAR = Shape.box(4.0, 2.0)
@@ -173,23 +173,3 @@ def test_without_an_answer() -> None:
     assert far.statuses == Status.INVALID_INPUT and np.isnan(far.distances).all()
     with pytest.raises(TypeError, match="distances"):
         bool(nothing)
-
-
-def test_bad_arguments_are_named() -> None:
-    scene = Scene([SQUARE], velocities=[(0, 0, 0)])
-    good = np.zeros((2, 3, 3))
-    cases: list[tuple[object, object, object, Status, str]] = [
-        (good, None, 0, Status.INVALID_INPUT, "k: must be a whole number from 1"),
-        (good, None, 1.5, Status.INVALID_INPUT, "k: must be a whole number"),
-        (good[..., :2], None, 1, Status.ARRAY_MISMATCH, "poses: must have shape (..., 3)"),
-        (good, [0.0, 1.0], 1, Status.ARRAY_MISMATCH, "times: must have shape (2, 3) or (3,)"),
-        (good * np.nan, None, 1, Status.NON_FINITE, "poses[0]: x, y and yaw must be finite"),
-        (good[:0], None, 1, Status.EMPTY_REQUEST, "poses: must hold at least one pose"),
-    ]
-    for poses, times, k, status, message in cases:
-        with pytest.raises(InputError) as caught:
-            scene.gradient(CAR, poses, times, k)  # type: ignore[arg-type]
-        assert caught.value.status == status
-        assert str(caught.value).startswith(message), caught.value
-    with pytest.raises(InputError, match="shape: "):
-        scene.gradient("car", good)  # type: ignore[arg-type]

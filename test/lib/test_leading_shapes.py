@@ -14,7 +14,6 @@ from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(4.0, 2.0)
 MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
-MASKED = np.ma.masked_array([9.0, 0.0, 0.0], mask=[1, 0, 0])
 FIELDS = "verdicts", "statuses", "distances", "lower_bounds", "ids", "indices"
 
 
@@ -180,32 +179,3 @@ def test_at_its_own_stamp_the_pose_of_an_obstacle_is_known(policy: str) -> None:
             )
             with pytest.raises(InputError, match=r"index [01] .* prediction='hold'"):
                 scene.nearest(CAR, (100, 0, 0), time=first + 1.5)
-
-
-@pytest.mark.parametrize(
-    ("poses", "times", "message"),
-    [
-        (
-            np.zeros((2, 2)),
-            None,
-            r"poses: must have shape \(..., 3\) \(got \(2, 2\)\)",
-        ),
-        (np.zeros((2, 0, 3)), None, "poses: must hold at least one pose"),
-        (np.zeros((2, 5, 3)), np.zeros(2), r"times: must have shape \(2, 5\) or \(5,\)"),
-        (np.zeros((5, 3)), np.zeros((1, 5)), r"times: must have shape \(5,\)"),
-        (np.zeros(3), np.zeros(1), r"times: must be one number, .* \(got shape \(1,\)\)"),
-        (np.full((2, 5, 3), np.nan), None, r"poses\[0\]: .* must be finite .*, at \[0, 0\]"),
-        ([[(0, 0, 0)] * 4, [(0, 0, 0), (0, 1e16, 0)] * 2], None, r"poses\[5\]: .*, at \[1, 1\]"),
-        (np.zeros((2, 2, 3)), [[0, 1], [np.inf, 1]], r"times\[2\]: must be finite.*, at \[1, 0\]"),
-        ((0.0, np.nan, 0.0), None, "poses: .* must be finite"),
-        ([[MASKED, MASKED]], None, r"poses\[0\]: must not be masked"),
-        (np.zeros((1, 1, 2, 3)), [[[0.0], MASKED]], r"times\[0\]: must not be masked"),
-        (np.zeros((3, 0)), None, "poses: must hold at least one pose"),
-        (np.zeros((5, 3)), 0.0, r"times: must have shape \(5,\)"),
-    ],
-)
-def test_wrong_shapes_are_named(
-    poses: NDArray[np.float64], times: NDArray[np.float64] | None, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        Scene([CAR], prediction="hold").check(CAR, poses, times)

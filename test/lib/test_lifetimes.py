@@ -313,22 +313,6 @@ def test_copies_arrays_updates_and_a_region() -> None:
     assert pickle.dumps(scene) == pickle.dumps(pickle.loads(pickle.dumps(scene)))
 
 
-@pytest.mark.parametrize(
-    ("lifetimes", "status", "rule"),
-    [
-        ([(0.0, 1.0)], Status.ARRAY_MISMATCH, r"lifetimes: must have shape \(n, 2\) with n = 2"),
-        ([0.0, 1.0], Status.ARRAY_MISMATCH, "lifetimes: "),
-        ([(0.0, 1.0), (2.0, 1.0)], Status.INVALID_INPUT, r"lifetimes\[1\]: must not end before"),
-        ([(0.0, inf), (2.0, 3.0)], Status.NON_FINITE, r"lifetimes\[0\]: .*NaN where there is no"),
-        ([(0.0, 1.0), (2.0, 3e10)], Status.COORD_RANGE, r"lifetimes\[1\]: .*1e10 s"),
-    ],
-)
-def test_what_is_refused(lifetimes, status, rule) -> None:
-    with pytest.raises(InputError, match=f"^{rule}") as error:
-        Scene([BOX, BOX], lifetimes=lifetimes)
-    assert error.value.status is status
-
-
 def test_drawings_leave_out_what_does_not_exist() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     from gjk_collision.plotting import draw_scene

@@ -64,27 +64,6 @@ def test_one_time_and_times_of_trajectories() -> None:
     assert Scene([]).nearest(CAR, poses).ids.tolist() == [[[-1]] * 3] * 4
 
 
-def test_bad_arguments_name_the_pose() -> None:
-    scene, poses = scene_of(np.random.default_rng(FIRST_SEED)), np.zeros((4, 3, 3))
-    wrong = poses.copy()
-    wrong[2, 1, 0] = np.nan
-    for keywords, status, argument, index in (
-        ({"pose": wrong}, Status.NON_FINITE, "pose", 7),
-        ({"pose": np.zeros((4, 2))}, Status.ARRAY_MISMATCH, "pose", None),
-        ({"pose": [[0.0, 0.0, 0.0], [0.0]]}, Status.ARRAY_MISMATCH, "pose", 1),
-        ({"pose": np.empty((0, 3))}, Status.EMPTY_REQUEST, "pose", None),
-        ({"time": [0.0, 9.0, 1.0]}, Status.PREDICTION_TOO_SHORT, "time", 1),
-        ({"time": np.zeros(4)}, Status.ARRAY_MISMATCH, "time", None),
-        ({"k": 0}, Status.INVALID_INPUT, "k", None),
-        ({"max_distance": -1.0}, Status.INVALID_INPUT, "max_distance", None),
-        ({"threads": -1.0}, Status.INVALID_INPUT, "threads", None),
-    ):
-        with pytest.raises(InputError) as caught:
-            scene.nearest(CAR, **({"pose": poses} | keywords))  # type: ignore[arg-type]
-        found = caught.value.status, caught.value.argument, caught.value.index
-        assert found == (status, argument, index), keywords
-
-
 def test_a_result_of_many_empty_entries_is_refused() -> None:
     """100 poses with 100 000 entries each took 848 MB for two obstacles."""
     scene = Scene([Shape.circle(1.0)] * 2, np.zeros((2, 3)))

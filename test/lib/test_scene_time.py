@@ -151,37 +151,6 @@ def test_an_update_replaces_what_was_said() -> None:
     assert answers(scene.updated([0], [(30, 0, 0)]), [1.0]) == [TOO_SHORT]
 
 
-MISMATCH, NOT_FINITE = Status.ARRAY_MISMATCH, Status.NON_FINITE
-
-
-@pytest.mark.parametrize(
-    ("said", "times", "argument", "index", "status"),
-    [
-        ({}, [1.0], "times", None, Status.INVALID_INPUT),
-        ({"paths": [None]}, [1.0, 2.0], "times", None, MISMATCH),
-        ({"paths": [None]}, [], "times", None, MISMATCH),
-        ({"paths": [None]}, [NAN], "times", 0, NOT_FINITE),
-        ({"paths": [None]}, [1e12], "times", 0, Status.COORD_RANGE),
-        ({"velocities": [(np.inf, 0, 0)]}, None, "velocities", 0, NOT_FINITE),
-        ({"velocities": [(0, 0)]}, None, "velocities", None, MISMATCH),
-        ({"paths": [None, None]}, None, "paths", None, MISMATCH),
-        ({"paths": [([1.0], [])]}, None, "paths", 0, MISMATCH),
-        ({"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
-        ({"paths": [([-1.0], np.zeros((1, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
-        ({"paths": [([1.0], [(NAN, 0, 0)])]}, None, "paths", 0, NOT_FINITE),
-        ({"stamps": [0.0, 0.0]}, None, "stamps", None, MISMATCH),
-        ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
-    ],
-)
-def test_bad_motion_is_refused_by_name(
-    said: dict, times: list[float] | None, argument: str, index: int | None, status: Status
-) -> None:
-    with pytest.raises(InputError) as refused:
-        Scene([BALL], AHEAD, **said).check(CAR, HERE, times)
-    error = refused.value
-    assert (error.argument, error.index, error.status) == (argument, index, status)
-
-
 def test_flat_arrays_say_the_same() -> None:
     listed = Scene(
         [BALL, BALL], [(20, 0, 0), (40, 0, 0)], velocities=[(-1, 0, 0), (NAN, NAN, NAN)],
