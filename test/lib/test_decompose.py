@@ -170,26 +170,6 @@ def is_wound_once(ring: list[Point]) -> bool:
     return turns <= {0, 1} or turns <= {0, -1}
 
 
-@pytest.mark.parametrize(
-    ("ring", "edges"),
-    [
-        ([(0, 0), (2, 2), (2, 0), (0, 2)], {0, 2}),
-        ([(0, 3), (-2, -3), (0, 0), (2, -3), (0, 4), (-1, -4)], {1, 4}),
-        ([(0, 0), (2, 0), (2, 2), (0, 2), (0, 0), (2, 0), (2, 2), (0, 2)], {0, 4}),
-        ([(0, 0), (4, 0), (4, 1), (2, 0), (6, 0), (6, 5), (0, 5)], {0, 3}),
-    ],
-)
-def test_the_crossing_is_named(ring: list[Point], edges: set[int]) -> None:
-    with pytest.raises(InputError, match="crosses or overlaps the edge from vertex") as caught:
-        Shape.concave(ring)
-    assert {caught.value.index, int(str(caught.value).split()[-1])} == edges
-    # The other way round an edge starts at what was its end.
-    with pytest.raises(InputError) as caught:
-        Shape.concave(ring[::-1])
-    there = {len(ring) - 1 - (i + 1) % len(ring) for i in edges}
-    assert {caught.value.index, int(str(caught.value).split()[-1])} == there
-
-
 # Margins per side --------------------------------------------------------------------------
 
 

@@ -193,18 +193,6 @@ def test_many_vertices() -> None:
     assert len(parts) < 2 * len(ring)
 
 
-def test_a_fine_star() -> None:
-    """All diagonals end at few vertices."""
-    rng = np.random.default_rng(FIRST_SEED)
-    angles = np.linspace(0, math.tau, 20_000, endpoint=False)
-    radii = np.where(np.arange(20_000) % 2, 2.0, rng.uniform(3.0, 9.0, 20_000))
-    ring = np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
-    parts = Shape.concave(ring).parts
-    assert math.fsum(shapely.area([shapely.Polygon(p) for p in parts])) == pytest.approx(
-        shapely.Polygon(ring).area, rel=1e-12
-    )
-
-
 def test_a_long_slit() -> None:
     """Many vertices on one line, twice: no part is joined across it."""
     x = np.linspace(0.0, 10.0, 20_001)[:-1]

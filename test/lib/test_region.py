@@ -208,42 +208,6 @@ def test_far_from_the_origin(shift: float) -> None:
 
 
 ACROSS = np.array([[0.5, 0.5], [1.5, 0.5]])
-CORNER = np.array([[1.0, 1.0]])
-FOUR = [square(x, y) for x in (0, 1) for y in (0, 1)]
-GAP = [square(0, 0), square(np.nextafter(1, 2), 0)]
-SLIVER = [square(0, 0, 10, 1e-12)]
-
-
-@pytest.mark.parametrize(
-    ("rings", "shape", "is_inside"),
-    [
-        ([square(0, 0), square(1, 0)], ACROSS, True),  # a seam
-        ([square(0, 0), square(1, 0.25, 1, 0.5)], ACROSS, True),
-        ([square(0, 0), square(1, 1)], CORNER, False),
-        (GAP, ACROSS, False),
-        (GAP, [[1.0, 0.5]], False),
-        (FOUR, CORNER, True),
-        (FOUR[:3], CORNER, False),
-        (SLIVER, [[1, 5e-13], [9, 5e-13]], True),
-        (SLIVER, [[1, 5e-13], [9, 1e-12]], False),
-    ],
-)
-def test_seams_points_gaps_and_slivers(rings: list, shape: list, is_inside: bool) -> None:
-    expected = Verdict.FREE if is_inside else Verdict.COLLISION
-    assert verdict(Region(rings), np.array(shape)) == expected
-
-
-def test_holes() -> None:
-    """One touches the boundary from inside, one is inside another, and one is twice there."""
-    rings = [square(0, 0, 4, 4)]
-    holes = [square(0, 1), square(2, 2), square(2.25, 2.25, 0.5, 0.5), square(2, 2)[::-1]]
-    region = Region(rings, holes)
-    assert region.area == 14.0
-    assert verdict(region, np.array([[0.0, 1.5]])) == Verdict.COLLISION
-    assert verdict(region, np.array([[2.5, 2.5]])) == Verdict.COLLISION
-    assert verdict(region, np.array([[1.5, 1.5]])) == Verdict.FREE
-
-
 @pytest.mark.requirement("V-21")
 def test_each_part_must_be_inside() -> None:
     """A part that is wholly outside touches no boundary."""
@@ -325,14 +289,6 @@ def test_paths_outside() -> None:
         assert (scene.check(small, poses, [1.0, 2.0]).verdicts == Verdict.COLLISION).all()
         assert scene.nearest(small, start).distances < 0.0
         assert scene.gradient(small, poses).distances.max() < 0.0
-
-
-def test_time_to_collision() -> None:
-    scene = Scene([], inside=Region([square(0, 0, 10, 10)]))
-    twists = [(1, 0, 0), (-2, 0, 0), (0, 0, 1)]
-    found = scene.time_to_collision(Shape.box(2, 1), [(5, 5, 0)] * 3, twists, 7.0)
-    assert found.times[:2] == pytest.approx([4.0, 2.0], abs=0.01)
-    assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
 
 
 def test_gradients() -> None:
@@ -709,7 +665,7 @@ def test_outlines_may_cross_at_many_points_but_not_without_limit(
 def test_too_many_crossings_are_refused_before_all_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """400 x 400 bars cross 640 000 times; to look at all of them takes a minute."""
+    """160 x 160 bars cross 102 400 times; to look at all of them takes seconds."""
     looked_at, expose = [], union._Edges._exposed
 
     def counting(self: union._Edges, pairs: np.ndarray) -> np.ndarray:
@@ -717,17 +673,17 @@ def test_too_many_crossings_are_refused_before_all_are_looked_at(
         return expose(self, pairs)
 
     monkeypatch.setattr(union._Edges, "_exposed", counting)
-    bars = [square(3.0 * k, -1.0, 1.0, 1202.0) for k in range(400)]
-    bars += [square(-1.0, 3.0 * k, 1202.0, 1.0) for k in range(400)]
+    bars = [square(3.0 * k, -1.0, 1.0, 482.0) for k in range(160)]
+    bars += [square(-1.0, 3.0 * k, 482.0, 1.0) for k in range(160)]
     with pytest.raises(InputError, match="cross or touch more than 50000 times"):
         Region(bars)
     assert sum(looked_at) < 70_000
 
 
 def test_outlines_that_touch_each_other_have_the_same_limit() -> None:
-    """1000 rectangles with a common corner: the corners of each are on edges of larger ones."""
+    """400 rectangles with a common corner: the corners of each are on edges of larger ones."""
     with pytest.raises(InputError, match="cross or touch more than 50000 times"):
-        Region([square(0.0, 0.0, k, 1.0) for k in range(1, 1001)])
+        Region([square(0.0, 0.0, k, 1.0) for k in range(1, 401)])
     assert Region([square(0.0, 0.0, k, 1.0) for k in range(1, 101)]).area == 100.0
 
 
