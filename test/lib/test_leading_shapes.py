@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gjk_collision import CheckResult, InputError, Scene, Shape
-from gjk_collision.scene import Mode
+from gjk_collision import InputError, Scene, Shape
 from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(4.0, 2.0)
-MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
 FIELDS = "verdicts", "statuses", "distances", "lower_bounds", "ids", "indices"
 
 
@@ -28,50 +26,32 @@ def moving_scene(rng: np.random.Generator, horizon: float = 10.0) -> Scene:
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("stop_at_first", [False, True])
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("leading", [(3, 4, 5), (300, 7), (2, 300), (1, 1), (4, 1, 17)])
-def test_as_each_trajectory_alone(
-    mode: Mode, stop_at_first: bool, threads: int, leading: tuple[int, ...]
-) -> None:
+@pytest.mark.parametrize("leading", [(3, 4, 5), (1, 1), (4, 1, 17)])
+def test_axes_before_the_last_are_those_of_the_results(leading: tuple[int, ...]) -> None:
+    """`test_grouped_times` compares trajectories with poses alone."""
     rng = np.random.default_rng(3)
     scene = moving_scene(rng, horizon=2.0)
     poses = rng.uniform(-30, 30, (*leading, 3))
-    every = rng.uniform(0.0, 2.5, leading)
     shared = np.linspace(0.0, 2.1, leading[-1])
-    for times in (None, every, shared):
-        found = scene.check(
-            CAR,
-            poses,
-            times,
-            margin=0.5,
-            mode=mode,
-            stop_at_first=stop_at_first,
-            threads=threads,
-        )
+    shapes, which = [CAR, Shape.circle(0.3)], rng.integers(0, 2, leading[-1])
+    for times in (None, rng.uniform(0.0, 2.5, leading), shared):
+        given = {"margin": 0.5, "mode": "witness", "stop_at_first": True}
+        found = scene.check(shapes, poses, times, which=which, **given)  # type: ignore[arg-type]
         assert found.verdicts.shape == leading
         assert np.shape(found.first_invalid) == leading[:-1]
-        alone: list[CheckResult] = []
+        every = []
         for i in np.ndindex(leading[:-1]):
             own = None if times is None else np.broadcast_to(times, leading)[i]
-            alone.append(
-                scene.check(CAR, poses[i], own, margin=0.5, mode=mode, stop_at_first=stop_at_first)
-            )
-            assert np.asarray(found.first_invalid)[i] == alone[-1].first_invalid
-            assert alone[-1].first_invalid == alone[-1].first_invalid_index
-            for name in FIELDS:
-                if mode == "collide" and name in ("ids", "indices"):
-                    continue  # any of several obstacles in collision
-                expected = getattr(alone[-1], name)
-                np.testing.assert_array_equal(getattr(found, name)[i], expected, err_msg=name)
-            if mode == "witness":
-                assert found.witnesses is not None
-                np.testing.assert_array_equal(found.witnesses[i], alone[-1].witnesses)
-                assert found.directions is not None
-                np.testing.assert_array_equal(found.directions[i], alone[-1].directions)
-        assert found.is_free == all(each.is_free for each in alone)
-        assert found.verdict in {each.verdict for each in alone}
+            alone = scene.check(shapes, poses[i], own, which=which, **given)  # type: ignore[arg-type]
+            every.append(alone)
+            assert np.asarray(found.first_invalid)[i] == alone.first_invalid
+            assert alone.first_invalid == alone.first_invalid_index
+            for name in (*FIELDS, "witnesses", "directions"):
+                np.testing.assert_array_equal(getattr(found, name)[i], getattr(alone, name))
+        assert found.is_free == all(each.is_free for each in every)
+        assert found.verdict in {each.verdict for each in every}
+    one = scene.check([CAR], poses, shared, which=np.array(0))
+    np.testing.assert_array_equal(one.verdicts, scene.check(CAR, poses, shared).verdicts)
 
 
 def test_one_pose_gives_scalars() -> None:
@@ -113,41 +93,6 @@ def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:
     np.testing.assert_array_equal(found.verdicts, expected)
     assert list(found.statuses[1, 2:]) == [Status.UNDEFINED] * 2
     assert found.verdict == Verdict.COLLISION
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("stop_at_first", [False, True])
-def test_a_footprint_per_pose(mode: Mode, threads: int, stop_at_first: bool) -> None:
-    """Each pose is answered as for its own footprint alone."""
-    rng = np.random.default_rng(5)
-    scene = moving_scene(rng)
-    concave = Shape.concave([(-2, -1), (3, -1), (3, 0), (0, 0), (0, 2), (-2, 2)], radius=0.1)
-    shapes = [CAR, Shape.circle(0.3), concave, CAR.padded(front=2.0)]
-    poses = rng.uniform(-30, 30, (23, 19, 3))
-    for times in (None, np.linspace(0.0, 2.0, 19)):
-        each = [scene.check(shape, poses, times, mode=mode) for shape in shapes]
-        for which in (rng.integers(0, 4, (23, 19)), rng.integers(0, 4, 19), np.array(2)):
-            found = scene.check(
-                shapes,
-                poses,
-                times,
-                which=which,
-                mode=mode,
-                threads=threads,
-                stop_at_first=stop_at_first,
-            )
-            chosen = np.broadcast_to(which, (23, 19))
-            verdicts = np.choose(chosen, [one.verdicts for one in each])
-            if stop_at_first:
-                invalid = verdicts != Verdict.FREE
-                before = np.cumsum(invalid, axis=1) - invalid
-                verdicts = np.where(before > 0, Verdict.UNKNOWN, verdicts)
-            np.testing.assert_array_equal(found.verdicts, verdicts)
-            if mode != "collide" and not stop_at_first:
-                bounds = np.choose(chosen, [one.lower_bounds for one in each])
-                np.testing.assert_array_equal(found.lower_bounds, bounds)
-    assert scene.check([CAR], poses[0]).verdict == scene.check(CAR, poses[0]).verdict
 
 
 @pytest.mark.parametrize("policy", ["unknown_is_error", "constant_velocity", "hold"])

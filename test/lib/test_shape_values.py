@@ -71,16 +71,6 @@ def test_bounds_contain_the_shape_and_are_the_next_doubles() -> None:
 # ---- area
 
 
-def test_area_of_a_polygon_against_rational_arithmetic() -> None:
-    for shape in random_shapes(2, 300, 1e4):
-        if shape.radius > 0.0:
-            continue
-        xy = [(Fraction(x), Fraction(y)) for x, y in shape.parts[0].tolist()]
-        ring = zip(xy, xy[1:] + xy[:1], strict=True)
-        exact = sum((a[0] * b[1] - a[1] * b[0] for a, b in ring), Fraction(0)) / 2
-        assert abs(Fraction(shape.area) - exact) <= exact * Fraction(1, 10**13)
-
-
 def test_area_of_too_many_corners_is_refused() -> None:
     """500 bars across 500 others would take minutes."""
     turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
