@@ -95,46 +95,6 @@ def test_against_shapely() -> None:
     assert found_of == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
 
 
-def test_paths_against_dense_samples() -> None:
-    """A path that is FREE has no sample within the margin, and no contact is missed or early."""
-    rng = np.random.default_rng(2)
-    verdicts = set()
-    for _ in range(max(CASES // (5 * GROUP), 2)):
-        ego, other = random_parts(rng), random_parts(rng)
-        car = compound(ego)
-        start, velocity = rng.normal(size=3) * [4, 4, 3], rng.normal(size=3) * [2, 2, 1]
-        ends = rng.normal(size=(GROUP, 2, 3)) * [5, 5, 1]
-        share = np.linspace(0.0, 1.0, 65)
-        way = ends[:, 1:] - ends[:, :1]
-        way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
-        samples = ends[:, :1] + share[:, None] * way
-
-        still = Scene([compound(other)], [start])
-        least = gaps(ego, samples, other, start).min(axis=1)
-        for n in range(0, GROUP, 5):
-            found = still.check_path(car, ends[n], margin=0.2, tolerance=0.005)
-            verdicts.add(found.verdict)
-            if found.verdict == Verdict.FREE:
-                assert least[n] > 0.2 - NEAR
-            if least[n] < -NEAR:
-                assert found.verdict == Verdict.COLLISION
-            assert found.lower_bound <= max(least[n], 0.0) + NEAR
-
-        moving = Scene([compound(other)], [start], velocities=[velocity], horizon=2.0)
-        contact = moving.first_contact(car, ends, [0.0, 1.0])
-        at = start + share[:, None] * velocity
-        each = np.array(
-            [gaps(ego, samples[:, j], other, at[j]) for j in range(len(share))]
-        ).T  # (GROUP, samples)
-        touches = each < -NEAR
-        first = np.where(touches.any(axis=1), share[touches.argmax(axis=1)], np.inf)
-        is_hit = contact.verdicts == Verdict.COLLISION
-        assert is_hit[touches.any(axis=1)].all()
-        assert (contact.times[is_hit] <= first[is_hit] + 1e-9).all(), "late"
-        assert (contact.lower_bounds[~is_hit] <= each.min(axis=1)[~is_hit] + NEAR).all()
-    assert verdicts == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
-
-
 def test_a_pair_has_the_least_distance_of_its_parts() -> None:
     """At overlap too: the distance is that of the deepest pair of parts."""
     rng = np.random.default_rng(3)
