@@ -147,6 +147,8 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check(CAR, [[ZERO] * 4, [ZERO, (0, 1e16, 0)] * 2])", "poses[5]", ", at [1, 1]"),
         ("SCENE.check(CAR, ZERO, 1e12)", "times", ""),
         ("Scene([CAR], lifetimes=[(2.0, 3e10)])", "lifetimes[0]", "1e10 s"),
+        ("Scene([CAR], margins=[2e15])", "margins[0]", "must not exceed 1e15 m (got "),
+        ("Scene([CAR], margin_rates=[2e15])", "margin_rates[0]", "must not exceed 1e15 m/s"),
         ("FAN.moved([ZERO, (0, 0, 2e6)])", "poses[1]", "yaw"),
         ("FAN.moved((0, 0, 1e6))", "poses", "all turns"),
         ("FAN.at([[0.0, 1.0], [0.0, 2.5]])", "distances[3]", "[0, 2.0] (got 2.5), at [1, 1]"),
@@ -279,6 +281,8 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Shape.compound([])", "shapes", "at least one Shape"),
         ("SCENE.check(CAR, [[MASKED, MASKED]])", "poses[0]", "must not be masked"),
         ("Scene([CAR], lifetimes=[(2.0, 1.0)])", "lifetimes[0]", "must not end before"),
+        ("Scene([CAR], margins=[-1.0])", "margins[0]", "must not be negative (got -1)"),
+        ("Scene([CAR], margin_rates=[-1.0])", "margin_rates[0]", "must not be negative (got -1)"),
         ("Scene([CAR], paths=[([-1.0], ROW)])", "paths[0]", ""),
         ("Scene([CAR]).check(CAR, ROW, [1.0])", "times", ""),
         ("SCENE.nearest(CAR, ROW, k=0)", "k", ""),
@@ -388,6 +392,7 @@ def test_refused_by_name(status: Status, call: str, where: str, words: str) -> N
 
 # Public functions, each with arguments that are good.
 WHERE = {"pose_a": POSE, "pose_b": list(POSE)}
+MARGINS = {"margins": [1.0], "margin_rates": [0.1]}
 SPAN = {**PAIR, "t0": 0, "t1": 1, "tolerance": 0.1}
 GOOD: dict[str, dict[str, Any]] = {
     "Shape": {"core": CAR._core},
@@ -423,18 +428,18 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "Scene": {
         **{"shapes": (CAR,), "poses": [POSE], "ids": [3], "velocities": [POSE], "stamps": [0]},
-        **{"paths": [([0, 1], [POSE, POSE])], "prediction": "hold", "horizon": 5},
+        **{"paths": [([0, 1], [POSE, POSE])], "prediction": "hold", "horizon": 5, **MARGINS},
     },
     "(lambda paths: Scene([CAR], paths=[paths]))": {"paths": None},
     "Scene.from_arrays": {
         **{"offsets": [0, 4], "xy": SQUARE, "ids": [3], "kinds": [1], "radius": [0.1]},
         **{"poses": POSE, "velocities": POSE, "path_offsets": [0, 1], "path_times": [1]},
         **{"path_poses": POSE, "stamps": [0], "concave_policy": "hull", "prediction": "hold"},
-        "horizon": 5,
+        **{"horizon": 5, **MARGINS},
     },
     "SCENE.updated": {
         **{"indices": [0], "poses": [POSE], "shapes": [CAR], "velocities": [POSE]},
-        **{"paths": [None], "stamps": [0]},
+        **{"paths": [None], "stamps": [0], **MARGINS},
     },
     "SCENE.check": {
         **{"shape": CAR, "poses": [POSE], "times": [0], "margin": 1, "mode": "distance"},
