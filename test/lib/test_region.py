@@ -208,6 +208,8 @@ def test_far_from_the_origin(shift: float) -> None:
 
 
 ACROSS = np.array([[0.5, 0.5], [1.5, 0.5]])
+
+
 @pytest.mark.requirement("V-21")
 def test_each_part_must_be_inside() -> None:
     """A part that is wholly outside touches no boundary."""
