@@ -216,18 +216,3 @@ def test_padding_follows_the_sides_of_the_vehicle() -> None:
     fork = Shape.concave([(0, 0), (6, 0), (6, 1), (1, 1), (1, 3), (6, 3), (6, 4), (0, 4)])
     assert not collide(fork.padded(left=1.9), Shape.point((5.0, 2.95)))
     assert collide(fork.padded(left=2.0), Shape.point((5.0, 2.95)))
-
-
-@pytest.mark.parametrize(
-    ("margins", "name", "status"),
-    [
-        ({"front": -1.0}, "front", Status.INVALID_INPUT),
-        ({"rear": math.nan}, "rear", Status.NON_FINITE),
-        ({"left": 2e15}, "left", Status.COORD_RANGE),
-        ({"right": math.inf}, "right", Status.NON_FINITE),
-    ],
-)
-def test_bad_margins_are_named(margins: dict[str, float], name: str, status: Status) -> None:
-    with pytest.raises(InputError) as caught:
-        Shape.box(1.0, 1.0).padded(**margins)
-    assert (caught.value.argument, caught.value.status) == (name, status)

@@ -123,6 +123,9 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.first_contact(CAR, POSES, [0, 1, NAN])", "times[2]", "finite"),
         ("SCENE.check(CAR, POSES, [[0, 1, 2], [INF, 1, 2]])", "times[3]", ", at [1, 0]"),
         ("Scene([CAR], lifetimes=[(0.0, INF)])", "lifetimes[0]", "NaN where there is no"),
+        ("CAR.padded(rear=NAN)", "rear", ""),
+        ("SCENE.nearest_free(CAR, ZERO, 1.0, time=INF)", "time", ""),
+        ("SCENE.ray_cast((0, 0), [(1, 0), (NAN, 0)])", "directions[1]", ""),
         ("Scene([CAR], velocities=[(INF, 0, 0)])", "velocities[0]", ""),
     ],
     Status.COORD_RANGE: [
@@ -147,6 +150,8 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check(CAR, [[ZERO] * 4, [ZERO, (0, 1e16, 0)] * 2])", "poses[5]", ", at [1, 1]"),
         ("SCENE.check(CAR, ZERO, 1e12)", "times", ""),
         ("Scene([CAR], lifetimes=[(2.0, 3e10)])", "lifetimes[0]", "1e10 s"),
+        ("CAR.padded(left=2e15)", "left", ""),
+        ("SCENE.ray_cast((0, 0), [[(1, 0), (1, 1)], [(1, 2), (2e15, 0)]])", "directions[3]", ""),
         ("Scene([CAR], margins=[2e15])", "margins[0]", "must not exceed 1e15 m (got "),
         ("Scene([CAR], margin_rates=[2e15])", "margin_rates[0]", "must not exceed 1e15 m/s"),
         ("FAN.moved([ZERO, (0, 0, 2e6)])", "poses[1]", "yaw"),
@@ -202,6 +207,10 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check(CAR, ZERO, np.zeros(1))", "times", "must be one number, "),
         ("Scene([CAR], lifetimes=[0.0, 1.0])", "lifetimes", "shape (n, 2)"),
         ("FAN.at(np.ones((3, 4)))", "distances", "(3, 4)"),
+        ("SCENE.check_path(CAR, PATH, times=[0.0])", "times", "shape"),
+        ("SCENE.nearest_free(CAR, ROW, 1.0)", "pose", ""),
+        ("SCENE.ray_cast((0, 0), np.zeros((2, 3)))", "directions", ""),
+        ("SCENE.ray_cast(ZERO, [(1, 0)])", "origin", ""),
     ],
     Status.INVALID_INPUT: [
         ("many(pairs=[(0, 0), (0, 1)])", "pairs[1]", ""),
@@ -287,6 +296,16 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("Scene([CAR]).check(CAR, ROW, [1.0])", "times", ""),
         ("SCENE.nearest(CAR, ROW, k=0)", "k", ""),
         ("FAN.poses", "poses", "select one"),
+        ("CAR.padded(front=-1.0)", "front", ""),
+        ("SCENE.nearest_free(CAR, ZERO, INF)", "max_shift", ""),
+        ("SCENE.nearest_free(CAR, ZERO, -1.0)", "max_shift", ""),
+        ("SCENE.nearest_free(CAR, ZERO, 1.0, -0.1)", "max_turn", ""),
+        ("SCENE.nearest_free(CAR, ZERO, 1.0, margin=-0.1)", "margin", ""),
+        ("SCENE.nearest_free(CAR, ZERO, 1.0, tolerance=0.0)", "tolerance", ""),
+        ("SCENE.ray_cast((0, 0), [(1, 0), (0, 0)])", "directions[1]", ""),
+        ("SCENE.ray_cast((0, 0), [(1, 0)], -1.0)", "max_distance", ""),
+        ("SCENE.ray_cast((0, 0), [(1, 0)], tolerance=0.0)", "tolerance", ""),
+        ("Scene([CAR], threads=-1)", "threads", ""),
         ("SCENE.first_contact(CAR, POSES, [0, 2, 2])", "times[2]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [[0, 1, 2], [0, 1, 1]])", "times[5]", "strictly"),
         ("SCENE.first_contact(CAR, POSES, [0, 1, 2], tolerance=0)", "tolerance", "greater than 0"),
@@ -316,6 +335,7 @@ BAD: dict[Status, list[tuple[str, str, str]]] = {
         ("SCENE.check(CAR, np.zeros((0, 3)))", "poses", "one"),
         ("Path.arcs(ZERO, np.zeros((0, 3, 2)))", "arcs", "at least one arc"),
         ("Path.straight(np.zeros((0, 3)))", "poses", "at least one pose"),
+        ("SCENE.ray_cast((0, 0), np.empty((0, 2)))", "directions", ""),
         ("SCENE.first_contact(CAR, POSES[:0], [0, 1, 2])", "poses", "must hold"),
     ],
     Status.PREDICTION_TOO_SHORT: [
@@ -458,6 +478,18 @@ GOOD: dict[str, dict[str, Any]] = {
             **{"shape": CAR, "poses": POSES, "times": [0, 1, 2], "tolerance": 0.1, "threads": 1}
         }
         for name in ("SCENE.first_contact", "SCENE.criticality")
+    },
+    "SCENE.nearest_free": {
+        **{"shape": CAR, "pose": POSE, "max_shift": 1, "max_turn": 0.1, "margin": 0, "time": 0},
+        "tolerance": 0.1,
+    },
+    "SCENE.ray_cast": {
+        **{"origin": (0, 0), "directions": [(1, 0)], "max_distance": 9, "tolerance": 0.1},
+        "threads": 1,
+    },
+    "SCENE.time_to_collision": {
+        **{"shape": CAR, "poses": [POSE], "twists": [POSE], "times": [0], "horizon": 5},
+        **{"tolerance": 0.1, "threads": 1},
     },
     "FAN.at": {"distances": [1.0]},
     "FAN.moved": {"poses": POSE},

@@ -55,10 +55,3 @@ def test_arrays_for_one_shape_must_fit_its_poses() -> None:
     with pytest.raises(InputError) as caught:
         Scene(BOX, poses(5, 1), velocities=np.zeros((4, 3)))
     assert caught.value.argument == "velocities"
-
-
-@pytest.mark.parametrize("threads", [-1, 1.5, "2"])
-def test_a_wrong_number_of_threads_is_refused(threads: object) -> None:
-    with pytest.raises(InputError) as caught:
-        Scene([BOX], threads=threads)  # type: ignore[arg-type]
-    assert caught.value.argument == "threads"

@@ -8,7 +8,6 @@ import math
 import os
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -220,30 +219,6 @@ def test_a_grid_without_free_space_ends() -> None:
     slits = [Shape.box(0.2, 20.0, (0.2001 * i, 0.0)) for i in range(-40, 41)]
     found = Scene(slits).nearest_free(Shape.point((0.0, 0.0)), (0.03, 0.0, 0.0), 3.0)
     assert found is None or Scene(slits).is_free(Shape.point((0.0, 0.0)), found)
-
-
-BAD: list[tuple[dict[str, Any], Status, str]] = [
-    ({"max_shift": -1.0}, Status.INVALID_INPUT, "max_shift"),
-    ({"max_shift": math.nan}, Status.INVALID_INPUT, "max_shift"),
-    ({"max_shift": math.inf}, Status.INVALID_INPUT, "max_shift"),
-    ({"max_shift": "1"}, Status.INVALID_INPUT, "max_shift"),
-    ({"max_turn": -0.1}, Status.INVALID_INPUT, "max_turn"),
-    ({"max_turn": math.nan}, Status.INVALID_INPUT, "max_turn"),
-    ({"margin": -0.1}, Status.INVALID_INPUT, "margin"),
-    ({"tolerance": 0.0}, Status.INVALID_INPUT, "tolerance"),
-    ({"time": math.inf}, Status.NON_FINITE, "time"),
-    ({"pose": (0.0, math.nan, 0.0)}, Status.NON_FINITE, "pose"),
-    ({"pose": [(0.0, 0.0, 0.0)]}, Status.ARRAY_MISMATCH, "pose"),
-    ({"shape": [BOX]}, Status.INVALID_INPUT, "shape"),
-]
-
-
-@pytest.mark.parametrize(("changed", "status", "argument"), BAD)
-def test_bad_arguments_are_refused(changed: dict[str, Any], status: Status, argument: str) -> None:
-    given: dict[str, Any] = {"shape": BOX, "pose": (0.0, 0.0, 0.0), "max_shift": 1.0}
-    with pytest.raises(InputError) as caught:
-        Scene([BOX], prediction="hold").nearest_free(**(given | changed))
-    assert (caught.value.status, caught.value.argument) == (status, argument)
 
 
 def test_a_tolerance_that_is_not_resolved_ends() -> None:
