@@ -45,41 +45,10 @@ GOALS = {
     (2, "overlap"): 0.33,
     (2, "touch"): 0.55,
 }
-# The same of a pair in a batch, for some numbers of vertices.
-BATCH_GOALS = {
-    (1, "distant"): (0.06, (4, 8, 24)),
-    (1, "overlap"): (0.15, (4, 8)),
-}
 
 
-# The same of the rows of BASES, divided by the time of their base.
-BASES_GOALS = {
-    AT_POSES: {
-        (1, "distant"): 0.35,
-        (1, "overlap"): 0.50,
-        (1, "touch"): 2.0,
-        (2, "distant"): 1.0,
-        (2, "overlap"): 1.0,
-        (2, "touch"): 1.0,
-    },
-    FROM_VERTICES: {
-        (1, "distant"): 0.25,
-        (1, "overlap"): 0.60,
-        (1, "touch"): 0.70,
-        (2, "distant"): 0.65,
-        (2, "overlap"): 0.65,
-        (2, "touch"): 0.75,
-    },
-}
-
-
-def goal(level: int, kind: str, n: int, row: str = OURS) -> float:
-    """Goal of a cell; infinity where there is none."""
-    if row in BASES:
-        return BASES_GOALS[row].get((level, kind), math.inf)
-    if row == BATCH:
-        limit, counts = BATCH_GOALS.get((level, kind), (math.inf, ()))
-        return limit if n in counts else math.inf
+def goal(level: int, kind: str, n: int) -> float:
+    """Goal of a cell."""
     return 0.80 if (level, kind, n) == (1, "touch", 4) else GOALS[level, kind]
 
 
@@ -176,14 +145,6 @@ def per_cent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def beside_goal(results: Results, level: int, kind: str, n: int, row: str) -> str:
-    """Ratio of a cell of ours, bold where it misses its goal."""
-    ratio = results.ratio(level, kind, n, row)
-    if ratio is None:
-        return ""
-    return f"{ratio:.2f}" if ratio <= goal(level, kind, n, row) else f"**{ratio:.2f}**"
-
-
 def goal_table(results: Results) -> str:
     """Our ratio, the goal, and the fastest peer with right answers, in every cell."""
     lines = []
@@ -193,7 +154,8 @@ def goal_table(results: Results) -> str:
             ratio = results.ratio(level, kind, n, OURS)
             if ratio is None:
                 continue
-            ours.append(beside_goal(results, level, kind, n, OURS))
+            missed = ratio > goal(level, kind, n)
+            ours.append(f"**{ratio:.2f}**" if missed else f"{ratio:.2f}")
             fastest, name = fastest_peer(results, level, kind, n)
             text = f"{fastest:.2f} {name}" + otherwise(results, level, kind, n, name)
             peers.append(f"**{text}**" if fastest < ratio else text)
@@ -204,15 +166,6 @@ def goal_table(results: Results) -> str:
             exact = [fastest_peer(results, level, kind, n, exact=True) for n in COUNTS]
             cells = [f"{fastest:.2f} {name}" for fastest, name in exact]
             lines.append(["fastest peer, exact at contact", "", *cells])
-    for (level, kind), (limit, counts) in BATCH_GOALS.items():
-        where = f" at {', '.join(str(n) for n in counts)}"
-        cells = [beside_goal(results, level, kind, n, BATCH) for n in COUNTS]
-        lines.append([f"level {level}, {kind}, in a batch", f"{limit:.2f}{where}", *cells])
-    for row, goals in BASES_GOALS.items():
-        for (level, kind), limit in goals.items():
-            cells = [beside_goal(results, level, kind, n, row) for n in COUNTS]
-            where = row.removeprefix(f"{OURS} ")
-            lines.append([f"level {level}, {kind}, {where}", f"{limit:.2f}", *cells])
     return table(["", "goal", *(str(n) for n in COUNTS)], lines)
 
 
@@ -254,8 +207,8 @@ def losses(results: Results) -> str:
                 ratio = results.ratio(level, kind, n, row)
                 if ratio is None:
                     continue
-                limit = goal(level, kind, n, row)
-                if ratio > limit:
+                limit = goal(level, kind, n)
+                if row == OURS and ratio > limit:
                     missed.append(f"{n} ({ratio:.2f}, goal {limit:.2f})")
                 fastest, peer = fastest_peer(results, level, kind, n, base=base_of(row))
                 if fastest < ratio:
