@@ -81,6 +81,14 @@ def hull(points: Sequence[Point]) -> list[Point]:
     return [back[g] for g in ring]
 
 
+def twice_area(ring: Sequence[Point]) -> Fraction:
+    """Twice the area, positive if counter-clockwise."""
+    total = Fraction(0)
+    for i, (x, y) in enumerate(ring):
+        total += Fraction(ring[i - 1][0]) * Fraction(y) - Fraction(x) * Fraction(ring[i - 1][1])
+    return total
+
+
 def is_convex(points: Sequence[Point]) -> bool:
     """Whether the ring has an area, never turns back and goes round once."""
     (grid,), _ = _on_one_grid(points)

@@ -25,17 +25,6 @@ def parts_of(shape: Shape) -> list[list[Point]]:
     return [[(float(x), float(y)) for x, y in part] for part in shape.parts]
 
 
-def signed_area(ring: list[Point]) -> Fraction:
-    """Twice the area, positive where counter-clockwise."""
-    return sum(
-        (
-            Fraction(p[0]) * Fraction(q[1]) - Fraction(q[0]) * Fraction(p[1])
-            for p, q in zip(ring, ring[1:] + ring[:1], strict=True)
-        ),
-        Fraction(0),
-    )
-
-
 # What is inside is known by hand: outline, area, number of parts at most.
 TOUCHING = {
     "two triangles at a vertex": (
@@ -71,7 +60,7 @@ def test_touching_outlines(name: str, turn: int) -> None:
     for shift in range(len(ring)):
         rolled = ring[shift:] + ring[:shift]
         parts = parts_of(Shape.concave(rolled))
-        assert sum(signed_area(part) for part in parts) == 2 * area, parts
+        assert sum(oracles.twice_area(part) for part in parts) == 2 * area, parts
         assert all(oracles.is_convex(part) or len(part) == 2 for part in parts), parts
         assert len(parts) <= most, parts
         shape = Shape.concave(rolled)
@@ -96,9 +85,9 @@ def test_parts_are_few() -> None:
         angles = [math.tau * i / n for i in range(n)]
         ring = [(r * math.cos(t), r * math.sin(t)) for t in angles for r in [rng.uniform(2, 5)]]
         corners = zip(ring, ring[1:] + ring[:1], ring[2:] + ring[:2], strict=True)
-        reflex = sum(signed_area(list(corner)) < 0 for corner in corners)
+        reflex = sum(oracles.twice_area(list(corner)) < 0 for corner in corners)
         parts = parts_of(Shape.concave(ring))
-        assert sum(signed_area(part) for part in parts) == signed_area(ring)
+        assert sum(oracles.twice_area(part) for part in parts) == oracles.twice_area(ring)
         assert len(parts) <= reflex + 1 + n // 8
 
 
@@ -107,7 +96,7 @@ def test_parts_are_few() -> None:
 
 def cross_properly(e: tuple[Point, Point], f: tuple[Point, Point]) -> bool:
     def turn(a: Point, b: Point, c: Point) -> int:
-        area = signed_area([a, b, c])
+        area = oracles.twice_area([a, b, c])
         return (area > 0) - (area < 0)
 
     (a, b), (c, d) = e, f
@@ -149,7 +138,9 @@ def test_crossing_outlines_are_refused_by_their_edges() -> None:
         assert not crossing, ring
         assert is_wound_once(ring), ring
         assert all(oracles.is_convex(part) or len(part) == 2 for part in parts), ring
-        assert sum(signed_area(part) for part in parts) == abs(signed_area(ring)), ring
+        assert sum(oracles.twice_area(part) for part in parts) == abs(oracles.twice_area(ring)), (
+            ring
+        )
     assert refused > 300 and taken > 100 and unclear > 30, (refused, taken, unclear)
 
 
@@ -184,7 +175,7 @@ def test_padding_is_the_minkowski_sum_with_a_box() -> None:
         truth = oracles.hull(sums)
         (part,) = parts_of(grown)
         assert sorted(part) == sorted(truth) and grown.radius == 0.5
-        assert signed_area(part) > 0
+        assert oracles.twice_area(part) > 0
 
 
 def test_padding_loses_nothing_to_rounding() -> None:

@@ -9,39 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from traffic import some_shape
 
 from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Status
 
 CAR = Shape.box(4.0, 2.0)
 SQUARE = Shape.box(1.0, 1.0)
-
-
-def polygon(rng: np.random.Generator) -> tuple[Shape, NDArray[np.float64], float]:
-    """Return a convex shape, its vertices, and its radius. Circles and capsules too."""
-    kind = rng.integers(4)
-    if kind == 0:
-        radius = rng.uniform(0.1, 1.5)
-        centre = rng.normal(size=2)
-        return Shape.circle(radius, centre), centre[None], radius
-    if kind == 1:
-        ends, radius = rng.normal(size=(2, 2)), rng.uniform(0.1, 1.0)
-        return Shape.capsule(ends[0], ends[1], radius), ends, radius
-    angles = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(3, 9)))
-    while np.diff(angles, append=angles[0] + 2 * np.pi).max() > 3.0:
-        angles = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(3, 9)))
-    points = np.c_[np.cos(angles), np.sin(angles)] * rng.choice([0.3, 1.0, 2.0], 2)
-    points += rng.normal(size=2)
-    radius = float(rng.choice([0.0, 0.3]))
-    return Shape.polygon(points, radius=radius), points, radius
-
-
-def star(rng: np.random.Generator) -> tuple[Shape, NDArray[np.float64], float]:
-    """Return a concave outline."""
-    angles = (np.arange(8) + rng.uniform(-0.3, 0.3, 8)) * np.pi / 4
-    points = np.c_[np.cos(angles), np.sin(angles)] * np.tile([0.5, 2.0], 4)[:, None]
-    return Shape.concave(points), points, 0.0
 
 
 def test_finite_at_contact() -> None:
@@ -119,7 +93,7 @@ def test_shared_vertex_of_parts_is_smooth() -> None:
 def test_as_nearest() -> None:
     """Order, distances and bounds are those of `nearest`, for parts of concave shapes too."""
     rng = np.random.default_rng(3)
-    shapes = [(star if i % 3 == 0 else polygon)(rng)[0] for i in range(30)]
+    shapes = [some_shape(rng) for _ in range(30)]
     ids = rng.permutation(30) + 100
     where = rng.uniform(-10, 10, (30, 3))
     velocities = rng.normal(size=(30, 3))

@@ -11,8 +11,8 @@ import os
 
 import numpy as np
 import pytest
-import shapely
 from numpy.typing import NDArray
+from traffic import some_shape
 
 from gjk_collision import Scene, Shape
 from gjk_collision.results import CheckResult
@@ -34,18 +34,6 @@ def somewhere(rng: np.random.Generator, *shape: int) -> Floats:
     poses[..., 2] = rng.uniform(-np.pi, np.pi, shape)
     poses[..., 2] *= rng.random(shape) < 0.8  # others are exactly in line with the axes
     return poses
-
-
-def some_shape(rng: np.random.Generator) -> Shape:
-    kind = rng.integers(5)
-    if kind == 0:
-        return Shape.circle(rng.uniform(0.2, 2.0))
-    if kind == 1:
-        return Shape.polygon(shapely.get_coordinates(
-            shapely.MultiPoint(rng.normal(size=(12, 2)) * 2).convex_hull)[:-1])  # fmt: skip
-    if kind == 2:
-        return Shape.concave([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)])
-    return Shape.box(*rng.uniform(0.5, 4.0, 2))
 
 
 def some_scene(rng: np.random.Generator) -> tuple[Scene, float, Floats]:

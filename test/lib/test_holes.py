@@ -7,7 +7,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -21,18 +20,6 @@ from gjk_collision import InputError, Shape, Status, collide, distance
 Ring = list[Point]
 
 SQUARE: Ring = [(0, 0), (10, 0), (10, 10), (0, 10)]
-
-
-def twice_area(ring: Ring) -> Fraction:
-    """Twice the area, positive if counter-clockwise."""
-    pairs = zip(ring, ring[1:] + ring[:1], strict=True)
-    return sum(
-        (
-            Fraction(p[0]) * Fraction(q[1]) - Fraction(q[0]) * Fraction(p[1])
-            for p, q in pairs
-        ),
-        Fraction(0),
-    )  # fmt: skip
 
 
 def random_ring(rng: random.Random, low: int, high: int, most: int) -> Ring:
@@ -99,8 +86,10 @@ def test_random_holes(block: int) -> None:
         corners = {p for points in [ring, *holes] for p in moved(points)}
         assert {p for part in parts for p in part} <= corners, where
         assert all(len(part) == 2 or oracles.is_convex(part) for part in parts), where
-        rest = abs(twice_area(moved(ring))) - sum(abs(twice_area(moved(h))) for h in holes)
-        assert sum(twice_area(part) for part in parts) == rest, where
+        rest = abs(oracles.twice_area(moved(ring))) - sum(
+            abs(oracles.twice_area(moved(h))) for h in holes
+        )
+        assert sum(oracles.twice_area(part) for part in parts) == rest, where
         for _ in range(6):
             size = rng.choice((1, 2, 4))
             x, y = rng.randint(-2, 40), rng.randint(-2, 40)
