@@ -184,7 +184,7 @@ def test_state_of_the_senders() -> None:
     server.receive("twist_topic", lambda: Twist("base_link", clock.now, 1.0, 0.0, 0.0), clock.now)
     clock.now += S // 4
     _, twist, lidar = server.reports()
-    assert (twist.source, twist.fault, twist.age) == ("twist_topic", None, 0.25)
+    assert (twist.source, twist.fault, twist.age, twist.count) == ("twist_topic", None, 0.25, 0)
     assert (lidar.source, lidar.fault and lidar.fault.status) == ("lidar", Status.NO_OBSTACLES)
     server.deactivate()
     assert server.reports() == []
