@@ -173,6 +173,7 @@ def test_heartbeat_has_the_time_to_collision() -> None:
     server.receive("lidar", lambda: boxes((10.0, 0.0), stamp=clock.now), clock.now)
     server.receive("twist_topic", lambda: Twist("base_link", clock.now, 2.0, 0.0, 0.0), clock.now)
     beat, _, _ = server.beat(0, lambda made: made)
+    assert beat.fields()["info"]["compute_time"] == beat.seconds
     assert beat.found.answer.verdict is Verdict.FREE
     assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
 
@@ -186,5 +187,11 @@ def test_state_of_the_senders() -> None:
     _, twist, lidar = server.reports()
     assert (twist.source, twist.fault, twist.age, twist.count) == ("twist_topic", None, 0.25, 0)
     assert (lidar.source, lidar.fault and lidar.fault.status) == ("lidar", Status.NO_OBSTACLES)
+    for count in (2, 3):
+        server.receive("twist_topic", lambda: [][1], clock.now)
+        _, twist, _ = server.reports()
+        assert (twist.fault and twist.fault.status, twist.received) == (
+            Status.INTERNAL_ERROR, count,
+        )  # fmt: skip
     server.deactivate()
     assert server.reports() == []
