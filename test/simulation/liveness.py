@@ -91,6 +91,8 @@ def too_late(row: str, seed: int) -> Iterator[str]:
             parameters[name] = 1.0
     for name in parameters["obstacle_sources"]:
         parameters[f"{name}.required"] = True
+    # A search for a free pose has this much real time, which a busy machine may need.
+    parameters["time_budget"] = 10.0
     events, end = disturbed(row, plan)
     outcome = Run(replace(plan, parameters=parameters, events=events)).execute()
     if outcome.violation:
