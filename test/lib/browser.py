@@ -5,7 +5,6 @@
 One browser serves all pages of a process, because its start takes longer than a page.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -83,7 +82,6 @@ def browse(
     scale: float = 1.0,
     scheme: str = "light",
     milliseconds: int = 3000,
-    picture: Path | None = None,
 ) -> str:
     """Let the browser run a page for a time of its own clock; return what has become of it."""
     browser = _browser()
@@ -102,9 +100,6 @@ def browse(
     browser.wait_for(method="Emulation.virtualTimeBudgetExpired", sessionId=page)
     everything = "document.documentElement.outerHTML"
     dom = browser.ask("Runtime.evaluate", page, expression=everything)["result"]["value"]
-    if picture:
-        shot = browser.ask("Page.captureScreenshot", page)["data"]
-        picture.write_bytes(base64.b64decode(shot))
     browser.ask("Target.disposeBrowserContext", **context)
     return str(dom)
 

@@ -343,16 +343,6 @@ def test_nothing_overlaps_at_200_percent(name: str, pages: Path, tmp_path: Path)
 
 
 @needs_browser
-def test_picture_of_a_comparison_in_light_and_dark(pages: Path, tmp_path: Path) -> None:
-    shots = []
-    for scheme in ("light", "dark"):
-        shots.append(tmp_path / f"{scheme}.png")
-        browse(pages / "street" / "index.html", scheme=scheme, picture=shots[-1])
-    light, dark_one = (shot.read_bytes() for shot in shots)
-    assert min(len(light), len(dark_one)) > 50_000 and light != dark_one
-
-
-@needs_browser
 def test_page_of_half_an_hour(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     timeline = Timeline(["lidar", "radar"])
