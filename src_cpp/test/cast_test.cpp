@@ -86,7 +86,11 @@ TEST(TimeOfImpact, holds_against_dense_sampling) {
 
 TEST(ClosestApproach, holds_against_dense_sampling) {
   Cases cases;
-  for (int i = 0; i < 500; ++i) {
+  constexpr int kCases = 500;
+  long iterations = 0;
+  int unfinished = 0;
+  int bounded = 0;
+  for (int i = 0; i < kCases; ++i) {
     const Case c = cases.next();
     const Approach found = closest_approach(c.moving_a(), c.moving_b(), 0.0, 3.0, kTolerance);
     ASSERT_EQ(found.status, Status::success) << i;
@@ -101,7 +105,20 @@ TEST(ClosestApproach, holds_against_dense_sampling) {
     if (least > 0.1) {
       EXPECT_GE(beyond.distance.lower, 0.5 * least) << i;
     }
+    iterations += found.iterations;
+    // Without enough iterations, a coarser search has a bound.
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Approach short_of =
+        closest_approach(c.moving_a(), c.moving_b(), 0.0, 3.0, 1e-6, infinity, 30);
+    EXPECT_LE(short_of.distance.lower, least) << i;
+    if (short_of.status == Status::iteration_limit && least > 1.0) {
+      ++unfinished;
+      bounded += short_of.distance.lower > 0.0;
+    }
   }
+  EXPECT_LT(iterations, 20L * kCases);  // a bisection needs 30
+  EXPECT_GT(unfinished, kCases / 10);
+  EXPECT_GT(bounded, unfinished * 9 / 10);
 }
 
 TEST(TimeOfImpact, bad_input_is_never_free) {

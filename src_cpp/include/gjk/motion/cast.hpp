@@ -175,9 +175,10 @@ struct Underway {
 Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
                       const CastOptions& options = {});
 
-// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
-// bisection: either they stay farther apart than the middle of the possible range, or they come
-// within it. If they stay farther apart than `max_distance` (m), only that is proven, in one pass.
+// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m). One pass
+// advances with a gap that is less than the smallest distance found so far. Where a smaller one is
+// found, it continues with a smaller gap. If they stay farther apart than `max_distance` (m), only
+// that is proven.
 Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
                           double tolerance = CastOptions{}.tolerance,
                           double max_distance = std::numeric_limits<double>::infinity(),
@@ -228,11 +229,11 @@ struct Advance {
 };
 
 // Advances from t towards `end`, as long as the gap along n is certainly above `least`. Aims at the
-// time when the gap is `aim`. If there is no advance, the time is t.
+// time when the gap is `aim`. `now` is the certificate at t. If there is no advance, the time is t.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
-                       double least, double aim, bool any_turn) noexcept {
+                       double least, double aim, bool any_turn, const Certificate& now) noexcept {
   constexpr int kTries = 4;
-  Advance result{t, Certificate::moving(a, b, n, 0.0, any_turn)};
+  Advance result{t, now};
   if (!result.certificate.proves(least)) return result;
   double low_gap = result.certificate.lower();  // at result.time
   double high = end;
@@ -260,13 +261,15 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
 }
 
 // The longer of two advances: one with a bound for any rotation, one with a bound of second order
-// for rotations of up to one radian.
+// for rotations of up to one radian, of which `now` is the certificate at t.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
-                       double least, double aim) noexcept {
+                       double least, double aim, const Certificate& now) noexcept {
   const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));
-  const Advance turned = advance(a, b, n, t, std::fmin(end, t + 1.0 / spin), least, aim, false);
+  const double turn_end = std::fmin(end, t + 1.0 / spin);
+  const Advance turned = advance(a, b, n, t, turn_end, least, aim, false, now);
   if (spin == 0.0 || turned.time == end) return turned;
-  const Advance any = advance(a, b, n, t, end, least, aim, true);
+  const Advance any =
+      advance(a, b, n, t, end, least, aim, true, Certificate::moving(a, b, n, 0.0, true));
   return any.time > turned.time ? any : turned;
 }
 
@@ -285,17 +288,55 @@ struct Walk {
   int iterations = 0;
 };
 
-// Advances from t0 to t1. Each step keeps the gap of the target that look(time, closest, certified
-// gap) returned last.
+// Two moving shapes on the pieces of their motions that are valid from a time on.
+class Encounter {
+ public:
+  Encounter(const Moving& a, const Moving& b, double until)
+      : moving_a_(a), moving_b_(b), until_(until), room_a_(a.shape.size), room_b_(b.shape.size) {}
+
+  struct Shapes {
+    Underway a;
+    Underway b;
+  };
+
+  // Goes to the pieces of time t. Returns false if a motion is not known then.
+  bool go(double t) noexcept {
+    piece_a_ = piece_at(moving_a_.motion, t, hint_a_);
+    piece_b_ = piece_at(moving_b_.motion, t, hint_b_);
+    if (piece_a_ == nullptr || piece_b_ == nullptr) return false;
+    end_ = std::fmin(until_, std::fmin(piece_a_->end, piece_b_->end));
+    return true;
+  }
+  double end() const noexcept { return end_; }  // s, of these pieces
+  // At a time of these pieces.
+  Shapes at(double t) const noexcept {
+    return {Underway::from(moving_a_, *piece_a_, t), Underway::from(moving_b_, *piece_b_, t)};
+  }
+  Closest closest(const Shapes& shapes) noexcept {
+    return gjk::closest(room_a_.place(shapes.a.shape, shapes.a.at),
+                        room_b_.place(shapes.b.shape, shapes.b.at));
+  }
+
+ private:
+  const Moving& moving_a_;
+  const Moving& moving_b_;
+  double until_;
+  Room room_a_;
+  Room room_b_;
+  std::size_t hint_a_ = 0;
+  std::size_t hint_b_ = 0;
+  const Piece* piece_a_ = nullptr;
+  const Piece* piece_b_ = nullptr;
+  double end_ = 0.0;
+};
+
+// Advances from t0 to `until` of the encounter. Each step keeps the gap of the target that
+// look(time, shapes, closest, certified gap, that of the direction for the next step) returned
+// last.
 template <class Look>
-Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
-          Look&& look) {
+Walk walk(Encounter& encounter, double t0, double t1, int max_iterations, Look&& look) {
   Walk walked;
   walked.time = t0;
-  Room room_a(moving_a.shape.size);
-  Room room_b(moving_b.shape.size);
-  std::size_t hint_a = 0;
-  std::size_t hint_b = 0;
   Vec2 n;
   Target target;
   bool at_joint = false;  // the last step reached the end of a piece: try that step's n first
@@ -305,30 +346,30 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
   };
   while (true) {
     const double t = walked.time;
-    const Piece* piece_a = piece_at(moving_a.motion, t, hint_a);
-    const Piece* piece_b = piece_at(moving_b.motion, t, hint_b);
-    if (piece_a == nullptr || piece_b == nullptr) return end_with(Status::prediction_too_short);
-    const double end = std::fmin(t1, std::fmin(piece_a->end, piece_b->end));
-    const Underway a = Underway::from(moving_a, *piece_a, t);
-    const Underway b = Underway::from(moving_b, *piece_b, t);
+    if (!encounter.go(t)) return end_with(Status::prediction_too_short);
+    const double end = encounter.end();
+    const Encounter::Shapes now_at = encounter.at(t);
+    const auto& [a, b] = now_at;
 
     Advance step{t, {}};
-    if (at_joint && end > t) step = advance(a, b, n, t, end, target.least, target.aim);
+    if (at_joint && end > t) {
+      const Certificate along = Certificate::moving(a, b, n, 0.0, false);
+      step = advance(a, b, n, t, end, target.least, target.aim, along);
+    }
     if (!(step.time > t && step.time == end)) {
       if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
       ++walked.iterations;
-      const Closest closest =
-          gjk::closest(room_a.place(a.shape, a.at), room_b.place(b.shape, b.at));
+      const Closest closest = encounter.closest(now_at);
       if (closest.status != Status::success) return end_with(closest.status);
       n = closest.direction;
-      const Certificate now =
-          stronger(Certificate::of(closest), Certificate::moving(a, b, n, 0.0, false));
+      const Certificate along = Certificate::moving(a, b, n, 0.0, false);
+      const Certificate now = stronger(Certificate::of(closest), along);
       walked.proven.take(now);
-      target = look(t, closest, now.lower());
+      target = look(t, now_at, closest, now.lower(), along.lower());
       walked.stopped = target.stop;
       if (target.stop || t == t1) return end_with(Status::success);
       if (!(end > t)) return end_with(Status::prediction_too_short);
-      const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
+      const Advance fresh = advance(a, b, n, t, end, target.least, target.aim, along);
       if (fresh.time > step.time) step = fresh;
       // The step is not longer than the rounding error: doubles do not resolve the tolerance.
       if (!(step.time > t)) return end_with(Status::numeric_failure);
@@ -338,6 +379,55 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
     if (step.time == t1) return end_with(Status::success);
     at_joint = step.time == end;
   }
+}
+
+// The distance of two shapes at a time, and its derivative.
+struct Slope {
+  double time = 0.0;      // s
+  double distance = 0.0;  // m
+  double rate = 0.0;      // m/s
+
+  static Slope of(double time, const Encounter::Shapes& shapes, const Closest& closest) noexcept {
+    const auto velocity = [](const Underway& shape, Vec2 point) noexcept {
+      return shape.velocity + shape.spin * perpendicular(point - shape.at.t);
+    };
+    const Vec2 apart = velocity(shapes.b, closest.point_b) - velocity(shapes.a, closest.point_a);
+    return {time, closest.distance, dot(closest.direction, apart)};
+  }
+};
+
+// Looks for smaller distances after a time, on the same pieces; take(time, closest) takes each that
+// it computes. If the distance is a convex function, the tangents at two times bound it from below,
+// and the next time is that where they meet. Where the tangents show that it is not, the next time
+// is the middle. The search ends where a gain of more than `worth` (m) is not likely. Returns true
+// if the shapes meet, which ends it too.
+template <class Take>
+bool descend(Encounter& encounter, Slope low, double worth, Take&& take) {
+  constexpr int kMostTries = 50;
+  Slope high;
+  double least = low.distance;
+  double next = encounter.end();
+  double promise = low.distance + low.rate * (next - low.time);
+  for (int k = 0; k < kMostTries && next > low.time && promise < least - worth; ++k) {
+    const Encounter::Shapes shapes = encounter.at(next);
+    const Closest closest = encounter.closest(shapes);
+    if (closest.status != Status::success) return false;
+    if (!(closest.distance > 0.0)) return true;
+    take(next, closest);
+    const Slope tried = Slope::of(next, shapes, closest);
+    const bool is_lower = tried.rate < 0.0 && tried.distance <= low.distance;
+    if (k == 0 && is_lower) return false;
+    (is_lower ? low : high) = tried;
+    least = std::fmin(least, tried.distance);
+    const double apart = high.time - low.time;
+    const double rise = high.distance - low.distance;
+    const bool is_convex = low.rate * apart <= rise && rise <= high.rate * apart;
+    next =
+        low.time + (is_convex ? (high.rate * apart - rise) / (high.rate - low.rate) : 0.5 * apart);
+    if (!(next < high.time)) return false;
+    promise = low.distance + low.rate * (next - low.time);
+  }
+  return false;
 }
 
 inline bool is_interval(double t0, double t1) noexcept {
@@ -356,9 +446,11 @@ GJK_KERNEL Impact time_of_impact(const Moving& a, const Moving& b, double t0, do
     return impact;
   }
   const double near = options.margin + options.tolerance;
+  detail::Encounter encounter(a, b, t1);
   const detail::Walk walked =
-      detail::walk(a, b, t0, t1, options.max_iterations,
-                   [&](double, const Closest& closest, double gap) noexcept {
+      detail::walk(encounter, t0, t1, options.max_iterations,
+                   [&](double, const detail::Encounter::Shapes&, const Closest& closest, double gap,
+                       double) noexcept {
                      impact.closest = closest;
                      return detail::Target{options.margin, options.margin + 0.5 * options.tolerance,
                                            !(gap > near)};
@@ -388,34 +480,45 @@ GJK_KERNEL Approach closest_approach(const Moving& a, const Moving& b, double t0
     found.status = Status::invalid_input;
     return found;
   }
-  double least = max_distance <= kMaxCoordinate ? max_distance : 0.0;
-  do {
-    const detail::Walk walked =
-        detail::walk(a, b, t0, t1, max_iterations - found.iterations,
-                     [&](double t, const Closest& closest, double gap) noexcept {
-                       if (closest.distance < found.distance.upper) {
-                         found.distance.upper = closest.distance;
-                         found.closest = closest;
-                         found.time = t;
-                       }
-                       return detail::Target{least, least + 0.125 * tolerance,
-                                             !(gap > least + 0.25 * tolerance)};
-                     });
-    found.status = walked.status;
-    found.iterations += walked.iterations;
-    if (walked.status != Status::success) return found;
-    if (!walked.stopped) {
-      found.certificate = stronger(found.certificate, walked.proven.of_all());
-      found.distance.lower = found.certificate.lower();
-      if (least >= max_distance) return found;
-    } else if (least == 0.0) {
-      found.certificate = {};
-      found.distance.lower = found.certificate.lower();
-      return found;
-    }
-    const double lower = std::fmax(0.0, found.distance.lower);
-    least = found.distance.lower >= 0.0 ? 0.5 * (lower + found.distance.upper) : 0.0;
-  } while (found.distance.upper - found.distance.lower > tolerance);
+  const auto take = [&found](double time, const Closest& closest) noexcept {
+    ++found.iterations;
+    if (!(closest.distance < found.distance.upper)) return;
+    found.distance.upper = closest.distance;
+    found.closest = closest;
+    found.time = time;
+  };
+  detail::Encounter encounter(a, b, t1);
+  double least = max_distance;
+  bool is_within = false;  // max_distance
+  const detail::Walk walked = detail::walk(
+      encounter, t0, t1, max_iterations,
+      [&](double t, const detail::Encounter::Shapes& shapes, const Closest& closest, double gap,
+          double along) {
+        take(t, closest);
+        if (least > 0.0 && !(along > least + 0.25 * tolerance)) {
+          is_within = true;
+          const detail::Slope slope = detail::Slope::of(t, shapes, closest);
+          const bool meet = detail::descend(encounter, slope, 0.25 * tolerance, take);
+          const double nearest = meet ? 0.0 : std::fmin(along, found.distance.upper);
+          least = std::fmax(0.0, nearest - 0.875 * tolerance);
+        }
+        return detail::Target{least, least + 0.125 * tolerance, !(gap > least + 0.25 * tolerance)};
+      });
+  found.status = walked.status;
+  const bool is_unfinished =
+      walked.status == Status::iteration_limit || walked.status == Status::numeric_failure;
+  if (is_unfinished && tolerance < found.distance.upper) {
+    found.certificate =
+        closest_approach(a, b, t0, t1, 8.0 * tolerance, max_distance, max_iterations).certificate;
+  } else if (walked.status == Status::success && !walked.stopped) {
+    found.certificate = walked.proven.of_all();
+  }
+  found.distance.lower = found.certificate.lower();
+  if (walked.status != Status::success || (walked.stopped && least == 0.0)) return found;
+  // The gaps are not certain enough for the tolerance.
+  if (is_within && !(found.distance.upper - std::fmax(0.0, found.distance.lower) <= tolerance)) {
+    found.status = Status::numeric_failure;
+  }
   return found;
 }
 
