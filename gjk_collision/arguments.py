@@ -134,7 +134,8 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
             if kind == "Shape" and argument in ("pose", "poses"):
                 rule += ": a Shape comes before the poses"
             raise InputError(Status.INVALID_INPUT, argument, None, rule)
-    _check_shape(array, argument, columns)
+    if columns:
+        _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")
 
 
@@ -156,14 +157,15 @@ def as_poses(values: ArrayLike, argument: str) -> NDArray[np.float64]:
 def as_rows_of(values: ArrayLike, argument: str, columns: int, name: str) -> NDArray[np.float64]:
     """Return real numbers as an array of shape (..., `columns`), with at least one row."""
     rows = as_floats(values, argument)
-    if rows.size == 0 and rows.shape[-1] in (0, columns):
+    shape = rows.shape
+    if rows.size and shape and shape[-1] == columns:
+        return rows
+    if rows.size == 0 and shape[-1] in (0, columns):
         raise InputError(Status.EMPTY_REQUEST, argument, None, f"must hold at least one {name}")
-    if rows.ndim == 0 or rows.shape[-1] != columns:
-        rule = f"must have shape (..., {columns}) (got {rows.shape})"
-        if rows.ndim == 2 and len(rows) == columns:
-            rule += f": transpose it, as in {argument}.T"
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
-    return rows
+    rule = f"must have shape (..., {columns}) (got {shape})"
+    if rows.ndim == 2 and len(rows) == columns:
+        rule += f": transpose it, as in {argument}.T"
+    raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
 
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:

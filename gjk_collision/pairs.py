@@ -60,14 +60,13 @@ def check_pairs(
         mode_number(mode),
         thread_count(threads),
     )
-    measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(
         verdicts=verdicts,
         statuses=statuses,
-        distances=distances if measured else None,
-        lower_bounds=lower_bounds if measured else None,
-        witnesses=witnesses if witnessed else None,
-        directions=directions if witnessed else None,
+        distances=distances,
+        lower_bounds=lower_bounds,
+        witnesses=witnesses,
+        directions=directions,
     )
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from .verdict import Status
 
 __all__ = ["Path"]
 
-_MAX_TURN = 1e6  # rad
 _TWO_PI = 2.0 * np.pi
 _DRAWN = 100  # points of a path in a picture
 
@@ -68,7 +67,7 @@ class Path:
         if given.ndim < 2:
             rule = f"must have shape (..., n, 3) (got {given.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-        return cls._of(given.reshape(-1, *given.shape[-2:]), (), None, given.shape[:-2])
+        return cls._of(np.array(given).reshape(-1, *given.shape[-2:]), (), None, given.shape[:-2])
 
     @classmethod
     def arcs(cls, start: ArrayLike, arcs: ArrayLike) -> Path:
@@ -99,30 +98,21 @@ class Path:
         if ways.ndim < 2 or ways.shape[-1] != 2:
             rule = f"must have shape (..., m, 2) (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule)
-        bad = ~np.isfinite(ways).all(axis=-1)
-        if bad.any():
-            i = int(np.argmax(bad))
-            value = tuple(ways.reshape(-1, 2)[i].tolist())
-            rule = f"curvature and length must be finite (got {value})"
-            raise located(InputError(Status.NON_FINITE, "arcs", i, rule), arcs=bad.shape)
+        steps = ways.shape[-2]
+        leading = ways.shape[:-1]  # where a check of the kernel finds an error
         try:
-            leading = np.broadcast_shapes(starts.shape[:-1], ways.shape[:-2])
+            _core.check_arcs(ways)
+            leading = np.broadcast(starts[..., 0], ways[..., 0, 0]).shape
+            begins, each = np.empty((*leading, 3)), np.empty((*leading, steps, 2))
+            begins[...], each[...] = starts, ways
+            _core.check_curves(begins, each)
+        except InputError as error:  # faster than `located_in`
+            raise located(error, arcs=leading) from None
         except ValueError:
             rule = f"must be broadcastable with start, shape {starts.shape} (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule) from None
-        with np.errstate(over="ignore"):
-            turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)
-        turns = turns + np.abs(starts[..., 2])
-        lengths = np.broadcast_to(lengths, leading)
-        far = ~((turns <= _MAX_TURN) & (lengths <= _core.MAX_COORDINATE))
-        if far.any():
-            i = int(np.argmax(far))
-            rule = "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path"
-            rule += f" must be at most 1e15 m long (got {turns.flat[i]} and {lengths.flat[i]})"
-            raise located(InputError(Status.COORD_RANGE, "arcs", i, rule), arcs=far.shape)
-        each = np.broadcast_to(ways, (*leading, *ways.shape[-2:])).reshape(-1, 2)
-        begins = np.broadcast_to(starts, (*leading, 3)).reshape(-1, 3)
-        return cls._of(begins, np.full(len(begins), ways.shape[-2]), each, leading)
+        begins, each = begins.reshape(-1, 3), each.reshape(-1, 2)
+        return cls._of(begins, np.full(len(begins), steps), each, leading)
 
     @classmethod
     def dubins(cls, a: ArrayLike, b: ArrayLike, radius: float) -> Path:
@@ -173,7 +163,8 @@ class Path:
             rule = f"must have a shape that fits that of a, {begin.shape} (got {end.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "b", None, rule) from None
         starts, ends = (
-            np.broadcast_to(poses, (*leading, 3)).reshape(-1, 3) for poses in (begin, end)
+            np.array(np.broadcast_to(poses, (*leading, 3))).reshape(-1, 3)
+            for poses in (begin, end)
         )
         with located_in(a=leading, b=leading):
             counts, arcs = curves(starts, ends, as_number(radius, "radius"))
@@ -185,15 +176,15 @@ class Path:
     def _of(
         cls,
         poses: NDArray[np.float64],
-        counts: ArrayLike,
+        counts: Sequence[int] | NDArray[np.integer],
         arcs: NDArray[np.float64] | None,
         leading: tuple[int, ...],
     ) -> Path:
-        """Return paths; path k has counts[k] arcs."""
+        """Return paths that keep the arrays; path k has counts[k] arcs."""
         path = cls.__new__(cls)
-        path._poses, path._leading = np.array(poses), leading
-        path._arcs = None if arcs is None else np.array(arcs)
-        path._first = np.append(np.uint64(0), np.cumsum(counts, dtype=np.uint64))
+        path._poses, path._arcs, path._leading = poses, arcs, leading
+        path._first = np.zeros(len(counts) + 1, np.uint64)
+        np.cumsum(counts, out=path._first[1:])
         return path
 
     @property
@@ -218,8 +209,7 @@ class Path:
         if self._arcs is None:
             last = self._poses[:, -1]
         else:
-            last = _core.curve_knots(self._poses, self._first, self._arcs)
-            last = last[self._first[1:].astype(np.intp) + np.arange(len(self._poses))]
+            last = _core.curve_ends(self._poses, self._first, self._arcs)
         return last.reshape(*self._leading, 3).copy()
 
     @property
@@ -419,15 +409,16 @@ class Path:
         tolerance: float,
         has_distance: bool,
         threads: int,
-    ) -> dict[str, NDArray[Any]]:
-        """Return the answer of the kernel: arrays with one row for each path."""
+    ) -> tuple[Any, ...]:
+        """Return the answer of the kernel: the worst verdict, and arrays with a row per path."""
         at, error = np.empty(0), 0.0
         if times is not None:
             at, error = self._knot_times(as_floats(times, "times"))
         options = margin, tolerance, has_distance, threads, error
         if self._arcs is None:
             answer = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
-            self._of_whole_length(answer["first_invalid_segments"], answer["last_valid_fractions"])
+            _, segments, fractions, *_ = answer
+            self._of_whole_length(segments, fractions)
             return answer
         return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
 
@@ -538,6 +529,8 @@ def _sum(lengths: NDArray[np.float64]) -> float:
 def _checked_poses(poses: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Return poses of shape (..., 3), checked by the kernel."""
     given = as_poses(poses, argument)
-    with located_in(**{argument: given.shape[:-1]}):
-        _core.check_poses(given.reshape(-1, 3), argument)
+    try:
+        _core.check_poses(given, argument)
+    except InputError as error:  # faster than `located_in`
+        raise located(error, **{argument: given.shape[:-1]}) from None
     return given

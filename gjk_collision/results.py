@@ -157,7 +157,7 @@ class NearestResult(Record):
     __bool__ = no_truth_value("`len(result.ids)`, or `Scene.is_free`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PathResult(Record):
     """Result of the check of a path.
 
@@ -210,7 +210,7 @@ class PathResult(Record):
     min_distance_lower_bound = renamed("min_distance_lower_bound", "lower_bound")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PathsResult(Record):
     """Results of the check of several paths. The shape (...) is that of the `Path`.
 

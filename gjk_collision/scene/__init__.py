@@ -42,7 +42,7 @@ from ..results import (
     RayCastResult,
     TimeToCollisionResult,
 )
-from ..verdict import WORST_FIRST, Status, Verdict
+from ..verdict import Status, Verdict
 from .arguments import (
     EMPTY,
     Mode,
@@ -541,11 +541,12 @@ class Scene:
             INVALID_INPUT.
         """
         self._check_timed(times)
-        placed, leading = checked_trajectories(poses)
+        placed = as_poses(poses, "poses")
+        leading = placed.shape[:-1]
         vehicles = as_vehicles(shape)
         at = checked_times(times, leading)
         try:
-            answer: dict[str, Any] = self._core.check(
+            worst, first, *arrays = self._core.check(
                 vehicles,
                 placed,
                 at_each(at, leading),
@@ -554,28 +555,26 @@ class Scene:
                 as_bool(stop_at_first, "stop_at_first"),
                 thread_count(threads),
                 as_bool(warm_start, "warm_start"),
-                leading[-1] if leading else 1,
                 checked_which(which, len(vehicles), leading),
             )
         except InputError as error:  # faster than `located_in`
             raise located(error, poses=leading, times=at.shape) from None
-        if len(leading) != 1:
-            for name, values in answer.items():
-                if isinstance(values, np.ndarray) and len(values):
-                    answer[name] = values.reshape(leading + values.shape[1:])[()]
+        if not leading:
+            arrays = [None if each is None else each[()] for each in arrays]
+        verdicts, statuses, distances, lower_bounds, indices, witnesses, directions = arrays
         return CheckResult._of(
             {
-                "is_free": answer["first_invalid"] == -1,
-                "verdict": _VERDICTS[answer["worst"]],
-                "verdicts": answer["verdicts"],
-                "statuses": answer["statuses"],
-                "distances": answer["distances"],
-                "lower_bounds": answer["lower_bounds"],
+                "is_free": first == -1,
+                "verdict": _VERDICTS[worst],
+                "verdicts": verdicts,
+                "statuses": statuses,
+                "distances": distances,
+                "lower_bounds": lower_bounds,
                 "_id_of": self._id_of,
-                "indices": answer["nearest"],
-                "witnesses": answer["witnesses"] if mode == "witness" else None,
-                "directions": answer["directions"] if mode == "witness" else None,
-                "first_invalid_index": answer["first_invalid"],
+                "indices": indices,
+                "witnesses": witnesses,
+                "directions": directions,
+                "first_invalid_index": first,
             }
         )
 
@@ -1138,13 +1137,14 @@ class Scene:
                 thread_count(threads),
                 0.0,
             )
+        _, _, _, first, indices, verdicts, statuses, distances, lower_bounds = answer
         return ContactResult(
-            times=answer["first_collision_times"],
-            distances=answer["distances"],
-            lower_bounds=answer["lower_bounds"],
-            ids=self._ids_of(answer["obstacles"]),
-            verdicts=answer["verdicts"],
-            statuses=answer["statuses"],
+            times=first,
+            distances=distances,
+            lower_bounds=lower_bounds,
+            ids=self._ids_of(indices),
+            verdicts=verdicts,
+            statuses=statuses,
         )
 
     def criticality(
@@ -1326,31 +1326,44 @@ class Scene:
         return {name: until, "ids": ids, "verdicts": verdicts, "statuses": statuses}
 
     def _paths_result(
-        self, answer: dict[str, Any], leading: tuple[int, ...]
+        self, answer: tuple[Any, ...], leading: tuple[int, ...]
     ) -> PathResult | PathsResult:
-        indices = answer.pop("obstacles")
+        worst, *arrays = answer
+        verdict = _VERDICTS[worst]
         if leading:
-            arrays = {name: values.reshape(leading) for name, values in answer.items()}
-            present = np.bincount(answer["verdicts"], minlength=len(WORST_FIRST))
-            worst = next(verdict for verdict in WORST_FIRST if present[verdict])
-            return PathsResult(
-                is_free=worst is Verdict.FREE,
-                verdict=worst,
-                ids=self._ids_of(indices).reshape(leading),
-                **arrays,
+            if len(leading) != 1:
+                arrays = [each.reshape(leading) for each in arrays]
+            segments, fractions, times, indices, verdicts, statuses, distances, bounds = arrays
+            return PathsResult._of(
+                {
+                    "is_free": verdict is Verdict.FREE,
+                    "verdict": verdict,
+                    "verdicts": verdicts,
+                    "statuses": statuses,
+                    "first_invalid_segments": segments,
+                    "last_valid_fractions": fractions,
+                    "first_collision_times": times,
+                    "ids": self._ids_of(indices),
+                    "distances": distances,
+                    "lower_bounds": bounds,
+                }
             )
-        verdict = _VERDICTS[answer["verdicts"][0]]
-        return PathResult(
-            is_free=verdict is Verdict.FREE,
-            verdict=verdict,
-            status=Status(int(answer["statuses"][0])),
-            first_invalid_segment=int(answer["first_invalid_segments"][0]),
-            last_valid_fraction=float(answer["last_valid_fractions"][0]),
-            first_collision_time=float(answer["first_collision_times"][0]),
-            id=int(self._id_of[indices[0]]),
-            index=int(indices[0]),
-            distance=float(answer["distances"][0]),
-            lower_bound=float(answer["lower_bounds"][0]),
+        segment, fraction, time, index, _, status, distance, bound = (
+            each.item() for each in arrays
+        )
+        return PathResult._of(
+            {
+                "is_free": verdict is Verdict.FREE,
+                "verdict": verdict,
+                "status": Status(status),
+                "first_invalid_segment": segment,
+                "last_valid_fraction": fraction,
+                "first_collision_time": time,
+                "id": int(self._id_of[index]),
+                "index": index,
+                "distance": distance,
+                "lower_bound": bound,
+            }
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:

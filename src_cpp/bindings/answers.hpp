@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -28,7 +30,16 @@ inline std::int64_t first_invalid(std::span<const std::uint8_t> verdicts) noexce
   return found == verdicts.end() ? -1 : found - verdicts.begin();
 }
 
-// Arrays with one row per answer. Arrays that are not asked for are empty.
+// Shape of the arrays of a result.
+using Extents = std::vector<py::ssize_t>;
+
+// Extents with the columns of each row.
+inline Extents with_columns(Extents extents, py::ssize_t columns) {
+  extents.push_back(columns);
+  return extents;
+}
+
+// Arrays with one row per answer; None where they are not asked for.
 class AnswerArrays {
  public:
   struct Asked {
@@ -37,20 +48,19 @@ class AnswerArrays {
     bool directions = false;
   };
 
-  AnswerArrays(std::size_t count, const Asked& asked)
-      : verdicts(rows(count)),
-        statuses(rows(count)),
-        distances(rows(asked.distances ? count : 0)),
-        lower_bounds(rows(asked.distances ? count : 0)),
-        witnesses({rows(asked.witnesses ? count : 0), py::ssize_t{4}}),
-        directions({rows(asked.directions ? count : 0), py::ssize_t{2}}),
-        asked_(asked),
+  AnswerArrays(std::size_t count, const Asked& asked) : AnswerArrays(Extents{rows(count)}, asked) {}
+  AnswerArrays(const Extents& extents, const Asked& asked)
+      : verdicts(extents),
+        statuses(extents),
         verdict_(verdicts.mutable_data()),
-        status_(statuses.mutable_data()),
-        distance_(distances.mutable_data()),
-        lower_bound_(lower_bounds.mutable_data()),
-        witness_(witnesses.mutable_data()),
-        direction_(directions.mutable_data()) {}
+        status_(statuses.mutable_data()) {
+    if (asked.distances) {
+      distance_ = create(extents, distances);
+      lower_bound_ = create(extents, lower_bounds);
+    }
+    if (asked.witnesses) witness_ = create(with_columns(extents, 4), witnesses);
+    if (asked.directions) direction_ = create(with_columns(extents, 2), directions);
+  }
 
   // May be called by any thread, with or without the GIL.
   void put(std::size_t i, const Answer& answer) const noexcept { put(i, i + 1, answer); }
@@ -58,11 +68,11 @@ class AnswerArrays {
   void put(std::size_t begin, std::size_t end, const Answer& answer) const noexcept {
     std::fill(verdict_ + begin, verdict_ + end, static_cast<std::uint8_t>(answer.verdict));
     std::fill(status_ + begin, status_ + end, static_cast<std::uint16_t>(answer.status));
-    if (asked_.distances) {
+    if (distance_ != nullptr) {
       std::fill(distance_ + begin, distance_ + end, answer.distance);
       std::fill(lower_bound_ + begin, lower_bound_ + end, answer.lower_bound);
     }
-    for (std::size_t i = begin; i < end && (asked_.witnesses || asked_.directions); ++i) {
+    for (std::size_t i = begin; i < end && (witness_ != nullptr || direction_ != nullptr); ++i) {
       put_vectors(i, answer);
     }
   }
@@ -88,32 +98,37 @@ class AnswerArrays {
 
   py::array_t<std::uint8_t> verdicts;
   py::array_t<std::uint16_t> statuses;
-  py::array_t<double> distances;
-  py::array_t<double> lower_bounds;
-  py::array_t<double> witnesses;   // x, y on a, x, y on b
-  py::array_t<double> directions;  // x, y: unit vector from a to b
+  py::object distances = py::none();
+  py::object lower_bounds = py::none();
+  py::object witnesses = py::none();   // x, y on a, x, y on b
+  py::object directions = py::none();  // x, y: unit vector from a to b
 
  private:
+  static double* create(const Extents& extents, py::object& array) {
+    py::array_t<double> created(extents);
+    double* const data = created.mutable_data();
+    array = std::move(created);
+    return data;
+  }
   void put_vectors(std::size_t i, const Answer& answer) const noexcept {
-    if (asked_.witnesses) {
+    if (witness_ != nullptr) {
       witness_[4 * i] = answer.point_a.x;
       witness_[4 * i + 1] = answer.point_a.y;
       witness_[4 * i + 2] = answer.point_b.x;
       witness_[4 * i + 3] = answer.point_b.y;
     }
-    if (asked_.directions) {
+    if (direction_ != nullptr) {
       direction_[2 * i] = answer.direction.x;
       direction_[2 * i + 1] = answer.direction.y;
     }
   }
 
-  Asked asked_;
   std::uint8_t* verdict_;
   std::uint16_t* status_;
-  double* distance_;
-  double* lower_bound_;
-  double* witness_;
-  double* direction_;
+  double* distance_ = nullptr;
+  double* lower_bound_ = nullptr;
+  double* witness_ = nullptr;
+  double* direction_ = nullptr;
 };
 
 }  // namespace gjk::bindings

@@ -171,6 +171,16 @@ inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
 
 inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
+// The rows of an array of poses or arcs, in place.
+inline std::span<const Pose> pose_rows(const Doubles& rows) {
+  static_assert(sizeof(Pose) == 3 * sizeof(double));
+  return {reinterpret_cast<const Pose*>(rows.data()), length(rows) / 3};
+}
+inline std::span<const Arc> arc_rows(const Doubles& rows) {
+  static_assert(sizeof(Arc) == 2 * sizeof(double));
+  return {reinterpret_cast<const Arc*>(rows.data()), length(rows) / 2};
+}
+
 // The poses of a flat or (n, 3) array, which must hold `count` poses, in place. Warns of the first
 // yaw that looks like degrees.
 inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t count,
@@ -180,8 +190,7 @@ inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t 
         Status::array_mismatch, name, -1,
         "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
-  static_assert(sizeof(Pose) == 3 * sizeof(double));
-  const std::span<const Pose> placed(reinterpret_cast<const Pose*>(poses.data()), count);
+  const std::span<const Pose> placed = pose_rows(poses);
   bool are_usual = true;
   for (const Pose& pose : placed) {
     are_usual &= is_in_domain(pose) && std::fabs(pose.yaw) < kLeastDegrees;
@@ -221,7 +230,7 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
 // one per pose of a trajectory if all have the same times.
 struct Trajectories {
   Trajectories(const Doubles& given, const Doubles& given_times, std::size_t paths) {
-    poses = checked_poses(given, length(given) / 3, "poses");
+    poses = checked_in_place(given, length(given) / 3, "poses");
     times = checked_times(given_times, length(given_times), "times");
     refuse(detail::check_fit(poses, times, paths));
     const std::size_t steps = poses.size() / paths;
@@ -231,7 +240,7 @@ struct Trajectories {
     }
   }
 
-  std::vector<Pose> poses;
+  std::span<const Pose> poses;
   std::span<const double> times;
 };
 

@@ -105,7 +105,7 @@ void bind_casts(py::module_& module) {
   module.def(
       "check_poses",
       [](const Doubles& poses, const std::string& name) {
-        checked_poses(poses, length(poses) / 3, name.c_str());
+        checked_in_place(poses, length(poses) / 3, name.c_str());
       },
       py::arg("poses"), py::arg("name"));
   module.def(  // rows of `steps` times each

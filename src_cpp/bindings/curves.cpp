@@ -185,34 +185,23 @@ py::list shortest_curves(int steering, const PoseValues& start, const PoseValues
 class Curves {
  public:
   Curves(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs)
-      : starts_(poses_of(starts)), first_(view(first)), arcs_(length(arcs) / 2) {
-    for (std::size_t i = 0; i < arcs_.size(); ++i) {
-      arcs_[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
-    }
+      : starts_(pose_rows(starts)), first_(view(first)), arcs_(arc_rows(arcs)) {
     if (first_.size() != starts_.size() + 1 || first_.front() != 0 ||
         first_.back() != arcs_.size() || !std::is_sorted(first_.begin(), first_.end())) {
       throw py::value_error("first: offsets of the arcs");
     }
   }
 
-  static std::vector<Pose> poses_of(const Doubles& rows) {
-    std::vector<Pose> poses(length(rows) / 3);
-    for (std::size_t i = 0; i < poses.size(); ++i) {
-      poses[i] = {rows.data()[3 * i], rows.data()[3 * i + 1], rows.data()[3 * i + 2]};
-    }
-    return poses;
-  }
-
   std::size_t size() const noexcept { return starts_.size(); }
   std::size_t arcs() const noexcept { return arcs_.size(); }
   ArcPath operator[](std::size_t k) const noexcept {
-    return {starts_[k], std::span(arcs_).subspan(first_[k], first_[k + 1] - first_[k])};
+    return {starts_[k], arcs_.subspan(first_[k], first_[k + 1] - first_[k])};
   }
 
  private:
-  std::vector<Pose> starts_;
+  std::span<const Pose> starts_;
   std::span<const std::uint64_t> first_;
-  std::vector<Arc> arcs_;
+  std::span<const Arc> arcs_;
 };
 
 // Fills the rows of an array one after the other.
@@ -245,6 +234,22 @@ Doubles curve_knots(const Doubles& starts, const Array<std::uint64_t>& first, co
   return rows.rows();
 }
 
+// The ends of the curves.
+Doubles curve_ends(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
+  const Curves curves(starts, first, arcs);
+  PoseRows rows(curves.size());
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    Along along(curves[k].start);
+    Pose end = curves[k].start;
+    for (const Arc& arc : curves[k].arcs) {
+      const double size = std::fabs(arc.length);
+      end = along.next(arc, 0.0, size).on_arc(size).pose;
+    }
+    rows.add(end);
+  }
+  return rows.rows();
+}
+
 // The poses on each curve at `count` distances (m) of its own.
 Doubles curve_poses(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs,
                     const Doubles& distances) {
@@ -270,7 +275,7 @@ Doubles curve_lengths(const Doubles& starts, const Array<std::uint64_t>& first,
 // Calls visit(pose as seen from a frame, index of the frame) for all poses and the first frame,
 // then for the next one.
 template <class Visit>
-void visit_moved(const std::vector<Pose>& poses, const Doubles& frames, const Visit& visit) {
+void visit_moved(std::span<const Pose> poses, const Doubles& frames, const Visit& visit) {
   for (std::size_t s = 0; s < length(frames) / 3; ++s) {
     const long index = static_cast<long>(s);
     const Pose frame = checked_pose(frames.data() + 3 * s, "poses", index);
@@ -284,10 +289,20 @@ void visit_moved(const std::vector<Pose>& poses, const Doubles& frames, const Vi
 }
 
 Doubles moved_poses(const Doubles& poses, const Doubles& frames) {
-  const std::vector<Pose> own = Curves::poses_of(poses);
+  const std::span<const Pose> own = pose_rows(poses);
   PoseRows rows(own.size() * length(frames) / 3);
   visit_moved(own, frames, [&rows](const Pose& pose, long) { rows.add(pose); });
   return rows.rows();
+}
+
+// Refuses curves with these starts, and the same number of arcs each.
+void check_curves(const Doubles& starts, const Doubles& arcs) {
+  const std::span<const Pose> placed = pose_rows(starts);
+  const std::span<const Arc> all = arc_rows(arcs);
+  const std::size_t each = all.size() / placed.size();
+  for (std::size_t k = 0; k < placed.size(); ++k) {
+    refuse(detail::check_range({placed[k], all.subspan(k * each, each)}, static_cast<long>(k)));
+  }
 }
 
 // All curves as seen from each of `frames`: the starts, the offsets of the arcs, and the arcs.
@@ -304,7 +319,7 @@ py::tuple moved_curves(const Doubles& starts, const Array<std::uint64_t>& first,
   std::uint64_t* offset = offsets.mutable_data();
   *offset = 0;
   std::size_t k = 0;
-  visit_moved(Curves::poses_of(starts), frames, [&](const Pose& pose, long index) {
+  visit_moved(pose_rows(starts), frames, [&](const Pose& pose, long index) {
     const ArcPath curve{pose, curves[k].arcs};
     if (!curve.is_in_domain()) {
       refuse(Status::coord_range, "poses", index,
@@ -338,6 +353,11 @@ void bind_curves(py::module_& module) {
              py::arg("tolerance"), py::arg("first"));
   module.def("shortest_curves", &shortest_curves, py::arg("steering"), py::arg("start"),
              py::arg("end"), py::arg("radius"));
+  module.def(
+      "check_arcs", [](const Doubles& arcs) { refuse(detail::check_arcs(arc_rows(arcs))); },
+      py::arg("arcs"));
+  module.def("check_curves", &check_curves, py::arg("starts"), py::arg("arcs"));
+  module.def("curve_ends", &curve_ends, py::arg("starts"), py::arg("first"), py::arg("arcs"));
   module.def("curve_knots", &curve_knots, py::arg("starts"), py::arg("first"), py::arg("arcs"));
   module.def("curve_poses", &curve_poses, py::arg("starts"), py::arg("first"), py::arg("arcs"),
              py::arg("distances"));

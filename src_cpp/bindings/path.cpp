@@ -25,8 +25,9 @@ PathOptions path_options(double margin, double tolerance, bool has_distance, dou
           .has_distance = has_distance};
 }
 
-// Arrays with one row per path.
-py::dict path_arrays(const std::vector<PathResult>& results) {
+// The worst verdict. Then arrays with one row per path: first invalid segments, valid fractions,
+// times of the first collision, obstacles, verdicts, statuses, distances and lower bounds.
+py::tuple path_arrays(const std::vector<PathResult>& results) {
   const std::size_t count = results.size();
   const AnswerArrays arrays(count, {});
   py::array_t<std::int64_t> segments(AnswerArrays::rows(count));
@@ -41,22 +42,15 @@ py::dict path_arrays(const std::vector<PathResult>& results) {
     times.mutable_data()[k] = r.first_collision_time;
     arrays.put(k, {r.verdict, r.status, r.distance.upper, r.distance.lower, {}, {}, {}});
   }
-  py::dict out;
-  out["verdicts"] = arrays.verdicts;
-  out["statuses"] = arrays.statuses;
-  out["distances"] = arrays.distances;
-  out["lower_bounds"] = arrays.lower_bounds;
-  out["first_invalid_segments"] = segments;
-  out["last_valid_fractions"] = fractions;
-  out["first_collision_times"] = times;
-  out["obstacles"] = obstacles;
-  return out;
+  return py::make_tuple(static_cast<int>(arrays.summary().worst), segments, fractions, times,
+                        obstacles, arrays.verdicts, arrays.statuses, arrays.distances,
+                        arrays.lower_bounds);
 }
 
 // See Trajectories.
-py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& poses,
-                        const Doubles& times, std::size_t paths, double margin, double tolerance,
-                        bool has_distance, unsigned threads, double time_error) {
+py::tuple check_paths_of(const Scene& scene, const Shape& shape, const Doubles& poses,
+                         const Doubles& times, std::size_t paths, double margin, double tolerance,
+                         bool has_distance, unsigned threads, double time_error) {
   const Trajectories ways(poses, times, paths);
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(paths);
@@ -69,17 +63,14 @@ py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& p
 
 // Curve k has the arcs first[k] to first[k + 1] - 1. `times` is empty, or has the times of the
 // start and of the end of each arc, of one curve after the other.
-py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& starts,
-                         const Array<std::uint64_t>& first, const Doubles& arcs,
-                         const Doubles& times, double margin, double tolerance, bool has_distance,
-                         unsigned threads, double time_error) {
+py::tuple check_curves_of(const Scene& scene, const Shape& shape, const Doubles& starts,
+                          const Array<std::uint64_t>& first, const Doubles& arcs,
+                          const Doubles& times, double margin, double tolerance, bool has_distance,
+                          unsigned threads, double time_error) {
   const std::size_t count = length(starts) / 3;
-  const std::vector<Pose> placed = checked_poses(starts, count, "start");
+  const std::span<const Pose> placed = checked_in_place(starts, count, "start");
   const std::span<const double> at = checked_times(times, length(times), "times");
-  std::vector<Arc> ways(length(arcs) / 2);
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    ways[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
-  }
+  const std::span<const Arc> ways = arc_rows(arcs);
   refuse(detail::check_fit(placed, view(first), ways, at, count));
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(count);

@@ -12,28 +12,31 @@
 namespace gjk::bindings {
 namespace {
 
-// `count` times NaN. The array is a view of one number, so it is read-only.
-py::array_t<double> not_computed(std::size_t count) {
+// NaN for each answer. The array is a view of one number, so it is read-only.
+py::array_t<double> not_computed(const Extents& extents) {
   py::array_t<double> one(1);
   one.mutable_data()[0] = std::numeric_limits<double>::quiet_NaN();
-  py::array_t<double> all({AnswerArrays::rows(count)}, {py::ssize_t{0}}, one.data(), one);
-  all.attr("setflags")(py::arg("write") = false);
-  return all;
+  py::detail::array_proxy(one.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return {extents, Extents(extents.size()), one.data(), one};
 }
 
-// `which`: the index of the shape at each pose, checked; empty: one shape.
-py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
-               const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
-               bool warm_start, std::size_t trajectory, const Array<std::uint32_t>& which) {
+// Poses of shape (..., 3) give arrays of shape (...). `which`: the index of the shape at each pose,
+// checked; empty: one shape. Returns the worst verdict, the index of the first pose that is not
+// FREE, verdicts, statuses, distances, lower bounds, obstacles, witnesses and directions.
+py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
+                const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
+                bool warm_start, const Array<std::uint32_t>& which) {
   const std::size_t count = length(poses) / 3;
   const std::span<const Pose> placed = checked_in_place(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
-  const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
-                             stop_at_first, trajectory, warm_start};
+  const Extents extents(poses.shape(), poses.shape() + poses.ndim() - 1);
+  const CheckOptions options{
+      checked_radius(margin, "margin"), static_cast<Mode>(mode), stop_at_first,
+      extents.empty() ? 1 : static_cast<std::size_t>(extents.back()), warm_start};
   const bool has_distances = options.mode != Mode::collide;
   const bool has_witnesses = options.mode == Mode::witness;
-  const AnswerArrays arrays(count, {has_distances, has_witnesses, has_witnesses});
-  py::array_t<std::int64_t> nearest(AnswerArrays::rows(count));
+  const AnswerArrays arrays(extents, {has_distances, has_witnesses, has_witnesses});
+  py::array_t<std::int64_t> nearest(extents);
   std::int64_t* const obstacle = nearest.mutable_data();
   {
     const py::gil_scoped_release release;
@@ -48,17 +51,11 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
         threads);
   }
   const AnswerArrays::Summary summary = arrays.summary();
-  py::dict out;
-  out["verdicts"] = arrays.verdicts;
-  out["statuses"] = arrays.statuses;
-  out["distances"] = has_distances ? arrays.distances : not_computed(count);
-  out["lower_bounds"] = has_distances ? arrays.lower_bounds : not_computed(count);
-  out["nearest"] = nearest;
-  out["witnesses"] = arrays.witnesses;
-  out["directions"] = arrays.directions;
-  out["worst"] = static_cast<int>(summary.worst);
-  out["first_invalid"] = summary.first_invalid;
-  return out;
+  const py::object none = has_distances ? py::none() : py::object(not_computed(extents));
+  return py::make_tuple(static_cast<int>(summary.worst), summary.first_invalid, arrays.verdicts,
+                        arrays.statuses, has_distances ? arrays.distances : none,
+                        has_distances ? arrays.lower_bounds : none, nearest, arrays.witnesses,
+                        arrays.directions);
 }
 
 // See first_invalid(), for each row.
@@ -161,7 +158,7 @@ void bind_scene_queries(py::module_& module, py::class_<Scene>& scene) {
   scene
       .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
            py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
-           py::arg("warm_start"), py::arg("trajectory"), py::arg("which"))
+           py::arg("warm_start"), py::arg("which"))
       .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
            py::arg("margin"))
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),

@@ -170,11 +170,11 @@ TEST(ExplainPath, NamesTheArc) {
   };
   const Case cases[] = {
       {"start: x, y and yaw must be finite (got (nan, 0, 0))", {kNaN, 0.0, 0.0}, {{0.0, 1.0}}},
-      {"arcs[1]: curvature and length must be finite (got [0, nan])",
+      {"arcs[1]: curvature and length must be finite (got (0, nan))",
        {},
        {{0.0, 1.0}, {0.0, kNaN}}},
       {"arcs: the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must "
-       "be at most 1e15 m long",
+       "be at most 1e15 m long (got 2e+06 and 2)",
        {},
        {{1e6, 2.0}}},
   };

@@ -28,11 +28,14 @@ struct ArcPath {
     for (const Arc& arc : arcs) sum += std::fabs(arc.length);
     return sum;
   }
+  // rad. The yaw of the start and all turns, as magnitudes.
+  double turns() const noexcept {
+    double sum = 0.0;
+    for (const Arc& arc : arcs) sum += std::fabs(arc.curvature * arc.length);
+    return std::fabs(start.yaw) + sum;
+  }
   bool is_in_domain() const noexcept {
-    double turn = 0.0;
-    for (const Arc& arc : arcs) turn += std::fabs(arc.curvature * arc.length);
-    return gjk::is_in_domain(start) && length() <= kMaxCoordinate &&
-           std::fabs(start.yaw) + turn <= kMaxYaw;
+    return gjk::is_in_domain(start) && length() <= kMaxCoordinate && turns() <= kMaxYaw;
   }
 };
 

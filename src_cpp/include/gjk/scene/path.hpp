@@ -102,6 +102,10 @@ void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> pos
 
 namespace detail {
 
+// Why arcs cannot be driven, and why a curve of them cannot. `index`: as in the message, or -1.
+Issue check_arcs(std::span<const Arc> arcs);
+Issue check_range(const ArcPath& curve, long index);
+
 // Why the arguments of check_paths() do not fit together.
 Issue check_fit(std::span<const Pose> poses, std::span<const double> times, std::size_t paths);
 Issue check_fit(std::span<const Pose> starts, std::span<const std::uint64_t> first,
@@ -434,18 +438,8 @@ inline Issue check_way(const Scene& scene, const Shape& ego, std::span<const Pos
 inline Issue check_way(const Scene& scene, const Shape& ego, const ArcPath& curve,
                        std::span<const double> times, const PathOptions& options) {
   if (Issue issue = check_in_domain(curve.start, "start", -1)) return issue;
-  for (std::size_t i = 0; i < curve.arcs.size(); ++i) {
-    const Arc& arc = curve.arcs[i];
-    if (std::isfinite(arc.curvature) && std::isfinite(arc.length)) continue;
-    return {Status::non_finite, "arcs", static_cast<long>(i),
-            "curvature and length must be finite (got [" + text_of(arc.curvature) + ", " +
-                text_of(arc.length) + "])"};
-  }
-  if (!curve.is_in_domain()) {
-    return {Status::coord_range, "arcs", -1,
-            "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must be "
-            "at most 1e15 m long"};
-  }
+  if (Issue issue = check_arcs(curve.arcs)) return issue;
+  if (Issue issue = check_range(curve, -1)) return issue;
   return check_way(scene, ego, times, curve.arcs.size() + 1, options);
 }
 
@@ -540,6 +534,25 @@ GJK_KERNEL PathResult check_path(const Scene& scene, const Shape& ego, const Arc
     result.last_valid_fraction = all > 0.0 ? std::fmin(1.0, valid / all * (1.0 - 0x1p-40)) : 0.0;
   }
   return result;
+}
+
+GJK_KERNEL Issue detail::check_arcs(std::span<const Arc> arcs) {
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    const Arc& arc = arcs[i];
+    if (std::isfinite(arc.curvature) && std::isfinite(arc.length)) continue;
+    return {Status::non_finite, "arcs", static_cast<long>(i),
+            "curvature and length must be finite (got (" + text_of(arc.curvature) + ", " +
+                text_of(arc.length) + "))"};
+  }
+  return {};
+}
+
+GJK_KERNEL Issue detail::check_range(const ArcPath& curve, long index) {
+  if (curve.is_in_domain()) return {};
+  return {Status::coord_range, "arcs", index,
+          "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must be "
+          "at most 1e15 m long (got " +
+              text_of(curve.turns()) + " and " + text_of(curve.length()) + ")"};
 }
 
 GJK_KERNEL Issue detail::check_fit(std::span<const Pose> poses, std::span<const double> times,
