@@ -188,7 +188,7 @@ def test_state_of_the_senders() -> None:
     assert (twist.source, twist.fault, twist.age, twist.count) == ("twist_topic", None, 0.25, 0)
     assert (lidar.source, lidar.fault and lidar.fault.status) == ("lidar", Status.NO_OBSTACLES)
     for count in (2, 3):
-        server.receive("twist_topic", lambda: [][1], clock.now)
+        server.receive("twist_topic", lambda: Twist(**{}), clock.now)
         _, twist, _ = server.reports()
         assert (twist.fault and twist.fault.status, twist.received) == (
             Status.INTERNAL_ERROR, count,
