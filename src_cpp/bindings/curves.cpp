@@ -219,17 +219,23 @@ class PoseRows {
   double* next_;
 };
 
+// Calls visit(pose) at the end of each arc.
+template <class Visit>
+void visit_ends(const ArcPath& curve, const Visit& visit) {
+  Along along(curve.start);
+  for (const Arc& arc : curve.arcs) {
+    const double size = std::fabs(arc.length);
+    visit(along.next(arc, 0.0, size).on_arc(size).pose);
+  }
+}
+
 // The start of each curve and the ends of its arcs, one curve after the other.
 Doubles curve_knots(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
   const Curves curves(starts, first, arcs);
   PoseRows rows(curves.size() + curves.arcs());
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    Along along(curves[k].start);
     rows.add(curves[k].start);
-    for (const Arc& arc : curves[k].arcs) {
-      const double size = std::fabs(arc.length);
-      rows.add(along.next(arc, 0.0, size).on_arc(size).pose);
-    }
+    visit_ends(curves[k], [&rows](const Pose& end) { rows.add(end); });
   }
   return rows.rows();
 }
@@ -239,13 +245,9 @@ Doubles curve_ends(const Doubles& starts, const Array<std::uint64_t>& first, con
   const Curves curves(starts, first, arcs);
   PoseRows rows(curves.size());
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    Along along(curves[k].start);
-    Pose end = curves[k].start;
-    for (const Arc& arc : curves[k].arcs) {
-      const double size = std::fabs(arc.length);
-      end = along.next(arc, 0.0, size).on_arc(size).pose;
-    }
-    rows.add(end);
+    Pose last = curves[k].start;
+    visit_ends(curves[k], [&last](const Pose& end) { last = end; });
+    rows.add(last);
   }
   return rows.rows();
 }
