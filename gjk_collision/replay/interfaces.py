@@ -121,11 +121,20 @@ def older_types() -> list[dict[str, Any]]:
     return found
 
 
+_stores: dict[str, Any] = {}
+
+
 def typestore(own: dict[str, Any] | None = None) -> Any:
-    """Return a store of the default types. The definitions in `own` replace them."""
-    store = get_typestore(Stores.EMPTY)
-    store.register({**default_types(), **(own or {})})
-    return store
+    """Return a store of the default types. The definitions in `own` replace them.
+
+    Equal definitions have one store, because rosbags makes and compiles the code of each anew.
+    """
+    types = {**default_types(), **(own or {})}
+    key = repr(types)
+    if key not in _stores:
+        _stores[key] = get_typestore(Stores.EMPTY)
+        _stores[key].register(types)
+    return _stores[key]
 
 
 def message(store: Any, kind: str, **fields: Any) -> Any:

@@ -65,6 +65,12 @@ def drive(
     return path
 
 
+def define(writer: BagWriter, types: dict[str, Any]) -> None:
+    """Have the writer use these definitions in the place of those of the same names."""
+    writer._store = typestore(types)
+    writer.types = dict(writer._store.types)
+
+
 def write_undefined(writer: BagWriter, topic: str, kind: str, time: int, data: bytes) -> None:
     """Write a message whose definition the bag does not have, as ROS records a service event."""
     key = topic, kind

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replays import broken, car_ahead, drive, replay, rows_of, write_undefined
+from replays import broken, car_ahead, define, drive, replay, rows_of, write_undefined
 from rosbags.typesys import get_types_from_msg
 from write_scenarios import CAR, Road, at, thing
 
@@ -200,8 +200,10 @@ def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
 
     def each(road: Road, t: float) -> None:
         if t == 0.0:
+            types: dict[str, Any] = {}
             for name, text in DEFINITIONS.items():
-                road.writer._store.register(get_types_from_msg(text, name))
+                types |= get_types_from_msg(text, name)
+            define(road.writer, types)
         x = 3.5 if 0.5 <= t < 0.8 else 6.25
         made = message(Maker(road.writer), road.writer.header(at(t), "odom"), x, t >= 0.8)
         road.writer.write("/seen", kind, at(t), made)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replays import replay, rows_of
+from replays import define, replay, rows_of
 from worlds import CAR, T0, S, boxes
 from write_scenarios import CAR as OTHER_CAR
 from write_scenarios import Road, at, steps, thing
@@ -154,11 +154,9 @@ def test_replay_uses_the_margins(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_defined", [True, False])
 def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: bool) -> None:
     """Whether the bag has the definition of the message, or not."""
-    before = {OBSTACLE_ARRAY: older_types()[-1][OBSTACLE_ARRAY]}
     with BagWriter(tmp_path / "bag") as writer:
-        del writer._store.fielddefs[OBSTACLE_ARRAY]
-        writer._store.register(before)
-        made = writer._store.types[OBSTACLE_ARRAY]
+        define(writer, {OBSTACLE_ARRAY: older_types()[-1][OBSTACLE_ARRAY]})
+        made = writer.types[OBSTACLE_ARRAY]
         writer.types[OBSTACLE_ARRAY] = lambda margins, margin_rates, **rest: made(**rest)
         if not is_defined:
             writer._connections["/obstacles", OBSTACLE_ARRAY] = writer._writer.add_connection(
