@@ -62,7 +62,7 @@ coverage_pytest() {
     key=$(hash_of gjk_collision)
     rm -f "$COVERAGE/$suite.data"*
     COVERAGE_FILE=$COVERAGE/$suite.data PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis \
-        python -m coverage run -m pytest -o "cache_dir=$DEV/pytest_cache" --timeout=600 "$@" || status=$?
+        python -m coverage run -m pytest -o "cache_dir=$DEV/pytest_cache" "$@" || status=$?
     python -m coverage combine --quiet --data-file="$COVERAGE/$suite.data" "$COVERAGE/$suite.data".*
     printf '%s' "$key" >"$COVERAGE/$suite.key"
     return $status

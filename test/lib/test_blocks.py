@@ -126,7 +126,6 @@ def is_executed(block: Block) -> bool:
     return not block.not_run and NEEDS_ROS.isdisjoint(imports(block.text))
 
 
-@pytest.mark.timeout(600)  # many programs, on a busy machine
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if any(map(is_executed, BLOCKS[page]))],

@@ -17,7 +17,7 @@ shapely = pytest.importorskip("shapely", reason="shapely is not installed")
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/nav2_critic"
-pytestmark = [needs_cmake, pytest.mark.timeout(600)]  # it may compile the kernel
+pytestmark = needs_cmake
 
 LETHAL, UNKNOWN = 254, 255
 BOX = [(0.5, 0.3), (-0.5, 0.3), (-0.5, -0.3), (0.5, -0.3)]

@@ -19,7 +19,7 @@ from consumers import KERNEL_OBJECT, USES_KERNEL, Consumer, needs_cmake, run, wi
 from pages import BLOCKS, PAGES
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [needs_cmake, pytest.mark.timeout(900)]  # they compile the kernel
+pytestmark = needs_cmake
 
 VERSION = ET.parse(ROOT / "package.xml").findtext("version") or ""
 MAJOR, MINOR, PATCH = map(int, VERSION.split("."))

@@ -73,7 +73,6 @@ def test_a_proof_that_no_comment_names_is_found(copy: Path) -> None:
     assert "other.gappa: no comment names it" in findings(copy)
 
 
-@pytest.mark.timeout(600)  # many programs, on a busy machine
 @pytest.mark.skipif(shutil.which("gappa") is None, reason="gappa is not installed")
 def test_a_bound_of_half_its_size_is_not_proven(tmp_path: Path) -> None:
     """So the proofs are about these constants: none has a factor of 2 to spare."""

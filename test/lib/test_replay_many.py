@@ -18,8 +18,6 @@ from write_scenarios import CAR, thing, write_all
 from gjk_collision.__main__ import main
 from gjk_collision.report import many
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:

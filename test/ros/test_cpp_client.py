@@ -135,7 +135,6 @@ def live(live_test: Path, start: Any) -> Iterator[Callable[..., tuple[Any, Any, 
         each.close()
 
 
-@pytest.mark.timeout(600)
 def test_replies_that_are_not_whole_are_not_free_in_cpp(tmp_path: Path) -> None:
     # The headers of the messages are enough for this one.
     cmake = f"""
@@ -155,7 +154,6 @@ target_link_libraries(main PRIVATE GTest::gtest_main)
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.timeout(900)  # rclcpp compiles slowly
 def test_mirror_and_client_agree_in_cpp(planner: Path, start: Any) -> None:
     _, bench = start("cpp")
     bench.publish(lambda: bench.array([(6.0, 0.0), (0.0, 6.0)]))
@@ -171,7 +169,6 @@ def test_mirror_and_client_agree_in_cpp(planner: Path, start: Any) -> None:
     assert 0 < result["free"] < result["ways"]  # two ways lead through an obstacle
 
 
-@pytest.mark.timeout(900)
 def test_an_answer_is_judged_when_it_is_returned_in_cpp(live: Any) -> None:
     """The node is killed during computations, which then last until its data is too old."""
     server, bench, process = live("cpp_killed")
@@ -184,7 +181,6 @@ def test_an_answer_is_judged_when_it_is_returned_in_cpp(live: Any) -> None:
     assert process.results() == {(False, Verdict.UNKNOWN, Status.UNDEFINED)}
 
 
-@pytest.mark.timeout(900)
 def test_three_nodes_of_one_name_in_cpp(live: Any, start: Any) -> None:
     """No answer of a mirror is FREE while it receives messages of all of them."""
     _, bench, process = live("cpp_three")
@@ -212,7 +208,6 @@ def test_three_nodes_of_one_name_in_cpp(live: Any, start: Any) -> None:
     process.until(Verdict.FREE, Status.SUCCESS)
 
 
-@pytest.mark.timeout(900)
 def test_the_state_is_said_before_errors_of_the_question_in_cpp(live: Any) -> None:
     _, bench, process = live("cpp_inactive", autostart=False)
     process.until(Verdict.UNKNOWN, Status.NOT_ACTIVE)
@@ -225,7 +220,6 @@ def test_the_state_is_said_before_errors_of_the_question_in_cpp(live: Any) -> No
     assert process.results("invalid") == {(False, Verdict.UNKNOWN, each) for each in statuses}
 
 
-@pytest.mark.timeout(900)
 def test_a_call_that_returns_late_is_not_free_in_cpp(live: Any) -> None:
     """The reply comes in time, but the thread that waits for it is stopped until later."""
     _, _, process = live("cpp_late")

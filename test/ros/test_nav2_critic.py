@@ -17,7 +17,6 @@ EXAMPLE = Path(__file__).parents[2] / "examples/nav2_critic"
 PYTHON = f"-DPython3_EXECUTABLE={sys.executable}"
 
 
-@pytest.mark.timeout(900)
 def test_the_tests_of_the_package_pass(tmp_path: Path) -> None:
     find = 'find_package(nav2_mppi_controller QUIET)\nmessage("is ${nav2_mppi_controller_FOUND}")'
     if "is 1" not in Consumer(tmp_path / "probe", find).configure(PYTHON).stdout:
