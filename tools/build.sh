@@ -47,7 +47,8 @@ lib_install() {
 
 # ---- the ROS workspaces
 
-# ros_build plain|symlink: build the workspace of that kind.
+# ros_build plain|symlink: build the workspace of that kind. Both kinds share their build folder, so what the first has
+# compiled, the second only installs.
 ros_build() {
     local kind=$1 option=''
     [[ $kind == symlink ]] && option=--symlink-install
@@ -61,18 +62,20 @@ ros_build() {
 
 # colcon_build KIND COLCON-OPTION...
 colcon_build() {
-    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python key module
+    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python key module symlinks=OFF
+    [[ $1 == symlink ]] && symlinks=ON # said each time: CMake would remember that of the other kind
     shift
     key=$(module_key "$python")
-    module=$(module_take "$python" "$ws/module")
+    module=$(module_take "$python" "$HOME_DIR/module")
     echo "compiled module: ${module:-built here}"
     rm -rf "$ws/install" # so that what was deleted in the checkout is not left installed
     # Without MAKEFLAGS, colcon passes ninja a limit of the load, and a busy machine builds one file at a time.
     MAKEFLAGS=${MAKEFLAGS:--j$(nproc)} \
-        colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$ws/build" --install-base "$ws/install" \
+        colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$HOME_DIR/build" --install-base "$ws/install" \
         --event-handlers console_direct+ "$@" \
         --cmake-args -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$python" \
-        "-DGJK_PYTHON_MODULE=$module" "-DGJK_KERNEL_OBJECT=${module:+$ws/module/kernel.o}"
+        "-DGJK_PYTHON_MODULE=$module" "-DGJK_KERNEL_OBJECT=${module:+$HOME_DIR/module/kernel.o}" \
+        "-DAMENT_CMAKE_SYMLINK_INSTALL=$symlinks"
     [[ -n $module ]] || module_keep "$python" "$key" "$ws/install"
 }
 
