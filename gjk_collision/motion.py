@@ -242,8 +242,8 @@ class Approach(Record):
         Signed distance at `time` [m]. It exceeds the smallest distance by at most the tolerance.
     lower_bound : float
         Certified lower bound of the smallest distance [m]. -inf with SUCCESS: at `time`, the
-        distance is at most the tolerance. The search ends there, and the shapes may overlap more
-        deeply at another time.
+        distance is at most the tolerance. The search ends there. The shapes may overlap more
+        deeply at another time, or in other parts.
     time : float
         Time at which the shapes are at `distance` [s].
     point_a, point_b : ndarray

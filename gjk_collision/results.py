@@ -185,9 +185,10 @@ class PathResult(Record):
         Index of this obstacle in the scene; -1: none.
     distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
-        It is within the tolerance of the smallest distance, unless the lower bound is 0 or -inf.
-        A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        the verdict is UNKNOWN, or not computed.
+        The true distance is not smaller than `lower_bound`. They differ by at most the tolerance,
+        unless the lower bound is 0 or -inf, or the tolerance is too small for the path (below
+        1e-3 m, on long curves). A value <= 0 means a collision, but is not the penetration depth.
+        inf: no obstacle. NaN: the verdict is UNKNOWN, or not computed.
     lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -266,9 +267,9 @@ class ContactResult(Record):
         COLLISION.
     distances : ndarray, shape (K,)
         Upper bound of the smallest signed distance [m], up to the end of the first segment with a
-        collision. It is within the tolerance of the smallest distance, unless the lower bound is 0
-        or -inf. A value <= 0 means a collision, but is not the penetration depth. inf: no
-        obstacle. NaN: the verdict is UNKNOWN.
+        collision. The true distance is not smaller than `lower_bounds`. They differ by at most the
+        tolerance, with the exceptions of `PathResult.distance`. A value <= 0 means a
+        collision, but is not the penetration depth. inf: no obstacle. NaN: the verdict is UNKNOWN.
     lower_bounds : ndarray, shape (K,)
         Certified lower bound of this distance [m]. -inf: no bound.
     ids : ndarray of int64, shape (K,)

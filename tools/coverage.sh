@@ -35,8 +35,8 @@ coverage_cpp() {
 coverage_ctest() {
     local key
     key=$(hash_of src_cpp/include)
-    cpp_build src_cpp coverage
-    find "$DEV/cpp/coverage" -name '*.gcda' -delete # the counts of the run before
+    coverage_build
+    coverage_forget -not
     printf '%s' "$key" >"$COVERAGE/cpp.key"
     cpp_test coverage -j "$(nproc)"
 }
@@ -44,8 +44,26 @@ coverage_ctest() {
 coverage_lib() {
     browser
     npm_packages
-    step "coverage lib: pytest, without ROS" "mend the test that failed" in_lib coverage_pytest lib test/lib \
-        "--numprocesses=$(nproc)" --dist=loadfile
+    step "coverage lib: pytest, without ROS" "mend the test that failed" in_lib coverage_module
+}
+
+# Many lines of the kernel run for Python only: a copy of the package has a module that counts them.
+coverage_module() {
+    local site=$COVERAGE/site-packages
+    coverage_build
+    coverage_forget
+    rm -rf "$site"
+    mkdir -p "$site"
+    cp -r "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/gjk_collision" "$site/"
+    cp "$DEV"/cpp/coverage/_core.*.so "$site/gjk_collision/"
+    PYTHONPATH=$site coverage_pytest lib test/lib "--numprocesses=$(nproc)" --dist=loadfile
+}
+
+coverage_build() { cpp_build src_cpp coverage "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python"; }
+
+# coverage_forget [-not]: delete the counts of the module (-not: those of the C++ tests) from the run before.
+coverage_forget() {
+    find "$DEV/cpp/coverage" -name '*.gcda' "$@" '(' -path '*/_core.dir/*' -o -path '*/gjk_kernel.dir/*' ')' -delete
 }
 
 coverage_ros() {
@@ -59,7 +77,7 @@ coverage_ros() {
 coverage_pytest() {
     local suite=$1 key status=0
     shift
-    key=$(hash_of gjk_collision)
+    key=$(hash_of gjk_collision src_cpp/include)
     rm -f "$COVERAGE/$suite.data"*
     COVERAGE_FILE=$COVERAGE/$suite.data PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis \
         python -m coverage run -m pytest -o "cache_dir=$DEV/pytest_cache" "$@" || status=$?
@@ -78,7 +96,7 @@ coverage_table() {
         step "coverage: report of the kernel" "read the error of gcovr above" coverage_kernel
     fi
     for suite in lib ros; do
-        coverage_is_current "$suite" gjk_collision && data+=("$COVERAGE/$suite.data")
+        coverage_is_current "$suite" gjk_collision src_cpp/include && data+=("$COVERAGE/$suite.data")
     done
     if ((${#data[@]})); then
         step "coverage: reports of library and server" "read the error of coverage.py above" coverage_python "${data[@]}"
@@ -90,9 +108,9 @@ coverage_table() {
     say "   the lines that no test runs: .dev/coverage/{kernel,library,server}.txt"
 }
 
-# coverage_is_current SUITE SOURCES: whether there is data of these very sources.
+# coverage_is_current SUITE SOURCES...: whether there is data of these very sources.
 coverage_is_current() {
-    [[ -f $COVERAGE/$1.key && $(<"$COVERAGE/$1.key") == "$(hash_of "$2")" ]] && return
+    [[ -f $COVERAGE/$1.key && $(<"$COVERAGE/$1.key") == "$(hash_of "${@:2}")" ]] && return
     say "   no data of these sources; measure it with: ./dev coverage $1"
     return 1
 }

@@ -126,9 +126,9 @@ class Scene:
     time_error : float
         Maximum error of the stamps and of the times of queries [s], >= 0, for example from
         conversion from nanoseconds. All bounds include it. Distances may be greater than the true
-        ones by a few times the movement of an obstacle in this time; `lower_bounds` are not. A
-        query at the last time of a prediction is answered, although the true time may be later by
-        `time_error`.
+        ones by a few times the movement of an obstacle in this time; `lower_bounds` are not. At
+        the first and at the last time at which an obstacle is known, the true time may be outside
+        by `time_error`. There the obstacle is where it can be after moving for this time.
     threads : int
         Number of threads that make the scene, at most 256. 0: one per processor. The scene is the
         same for any number.
@@ -998,8 +998,9 @@ class Scene:
         tolerance : float
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
             tolerance, the path may be reported as not free. If the scene has `margins`, this holds
-            for the required distance of each obstacle. As for `first_contact`, it should be at
-            least ten times the error of the positions.
+            for the required distance of each obstacle. It should be at least ten times the
+            error of the positions, which includes `time_error` of the scene times the speed.
+            Otherwise the result can be UNKNOWN with NUMERIC_FAILURE, or not free without need.
         swept : bool
             False: check only at the poses. The free part of the path then ends at the pose before
             the first one that is not free. It must be True for a `Path`.

@@ -366,8 +366,6 @@ class Config:
             raise refusal(name, "must be the name of a frame", "")
         _check_outline(self, "")
         names = [source.name for source in self.sources]
-        if not names:
-            raise refusal("obstacle_sources", "must name at least one source", names)
         check_names("obstacle_sources", names, {each.name for each in fields(self)})
         self._check_footprints(names)
 
@@ -576,8 +574,6 @@ def checked_value(name: str, value: Any) -> Value:
     if name in _GROUPS:
         names = list_of_names(name, value)
         check_names(name, names, {each.name for each in fields(Config)})
-        if name == "obstacle_sources" and not value:
-            raise refusal(name, "must name at least one source", value)
         return names
     each = _FIELDS.get(_key(name))
     if each is None:

@@ -80,6 +80,8 @@ def may_set_clearance(name: str) -> bool:
 
 def check_names(parameter: str, names: Sequence[str], taken: Container[str]) -> None:
     """Check the names of sources or footprints."""
+    if parameter == "obstacle_sources" and not names:
+        raise refusal(parameter, "must name at least one source", [])
     reserved = (*OF_EVERY_NODE, _QOS_OVERRIDES)
     for i, name in enumerate(names):
         is_used = name in taken or name in reserved or name in names[:i]

@@ -236,7 +236,7 @@ def check_path(
         Time limit. When it is over, the answer is UNKNOWN, unless a collision was found before.
     """
     (core,) = cores = data.cores()
-    _core.check_batch(poses, _NO_FLOATS if len(arcs) else times, core.max_poses)
+    _core.check_batch(poses, _NO_FLOATS, core.max_poses)
     length = float(np.abs(arcs[1::2]).sum())
     rows = poses.reshape(-1, 3)
     placed, errors = place(cores, rows, frame(), is_path=True, beyond=length)

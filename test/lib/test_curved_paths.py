@@ -283,3 +283,19 @@ def test_a_turn_on_the_spot_has_no_constant_speed() -> None:
     with pytest.raises(InputError, match="times: must hold a time for each of the 3 poses"):
         scene.check_path(car, turn, times=[0.0, 2.0])
     assert scene.check_path(car, turn, times=[0.0, 1.0, 2.0]).is_free
+
+
+def test_a_distance_that_takes_too_many_steps_is_near_the_smallest() -> None:
+    """The vehicle turns a whole circle beside the obstacle: 1e-4 m would take 1100 steps."""
+    arcs = [(-0.0066, 6.73), (-0.0052, -3.16), (0.0064, -2.29), (-0.13882205, 49.23043460)]
+    path = Path.arcs((0.0, 0.0, 0.0), arcs)
+    scene = Scene([Shape.box(1.0, 4.0)], [(-2.7157, -10.4539, -2.2605)])
+    car = Shape.box(4.9, 1.9, (1.4, 0.0))
+    poses = path.at(np.linspace(0.0, path.length, 20_000))
+    sampled = scene.check(car, poses, mode="distance").distances.min()
+    for tolerance in (1e-3, 1e-4, 1e-6):
+        found = scene.check_path(car, path, tolerance=tolerance)
+        assert found.is_free
+        assert found.lower_bound <= sampled <= found.distance + 1e-6
+        assert found.distance - sampled <= 1e-3
+        assert found.distance - found.lower_bound <= max(8 * tolerance, 1e-3)

@@ -114,3 +114,16 @@ def test_a_shape_is_cast_until_it_touches() -> None:
     assert with_margin.verdict == Verdict.MARGIN
     assert with_margin.time == pytest.approx(19.5 - 3.8 - 0.5, abs=1e-8)
     assert not shape_cast(car, wall, (-1, 0), pose_b=(20, 0, 0)).hit
+
+
+@pytest.mark.parametrize("is_overlap_first", [True, False])
+def test_the_nearest_of_several_parts_decides_at_the_start(is_overlap_first: bool) -> None:
+    """One part overlaps, the other is within the margin; neither moves."""
+    parts = [Shape.box(1.0, 1.0, (1.2, 0.0)), Shape.box(1.0, 1.0, (0.0, 2.0))]
+    pair = Shape.compound(parts if is_overlap_first else parts[::-1])
+    ball = Shape.circle(1.0)
+    hit = time_of_impact(ball, pair, Motion.still(), Motion.still(), 0.0, 1.0, margin=1.0)
+    cast = shape_cast(ball, pair, (0.0, -1.0), margin=1.0)
+    for found in (hit, cast):
+        assert found.verdict is Verdict.COLLISION
+        assert found.distance == pytest.approx(-0.3, abs=1e-9)

@@ -85,6 +85,22 @@ def test_a_turn_in_place_takes_an_instant(mode: str, start: float, is_hit: bool)
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("poses", [1, 30, 300])
+def test_a_turn_among_many_poses_far_from_the_obstacle(mode: str, poses: int) -> None:
+    """The error of the times grows with the number of poses; the turn is a few of them long."""
+    ahead = np.linspace(0.0, 30.0, poses)
+    way = [*zip(ahead, 0 * ahead, 0 * ahead, strict=True), (30, 0, -0.5), (40, 0, -0.5)]
+    for start, speed in ((0.0, 50.0), (1.8e9, 5.0), (1.8e9, 50.0)):
+        scene = Scene(
+            [Shape.box(4.0, 2.0)], [(20.0, 60.0, 0.0)], velocities=[(speed, 0, 0)],
+            stamps=[start], horizon=100.0,
+        )  # fmt: skip
+        found = scene.check_path(CAR, Path.straight(way), (start, start + 5.0), mode=mode)
+        assert found.is_free, (start, speed, found)
+        assert mode == "collide" or found.lower_bound > 50.0
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("stops", [1, 3])
 def test_a_stop_at_the_start_takes_no_time(mode: str, stops: int) -> None:
     path = Path.arcs((0.0, 0.0, 0.0), [(0.0, 0.0)] * stops + [(0.0, 1.0)])

@@ -273,6 +273,7 @@ def test_distances_ascend_and_are_signed() -> None:
     found = questions.distance(known, Pose(0.5, 0, 0), k=5)
     assert found.ids.tolist() == [0, 2, 1]
     assert found.distances == pytest.approx([-1.5, 2.5, 7.5])
+    assert found.directions == pytest.approx(np.array([[-1, 0], [1, 0], [1, 0]]))
     assert (found.lower_bounds <= found.distances).all()
     assert questions.distance(known, Pose(0.5, 0, 0), k=0).ids.tolist() == [0]
     assert questions.distance(known, Pose(0.5, 0, 0), k=4_000_000_000).ids.tolist() == [0, 2, 1]

@@ -226,3 +226,32 @@ def test_an_error_of_the_times_keeps_a_lower_bound(time_error: float) -> None:
     found = scene.check_path(car, [(0, 0, 0), (40, 0, 0)], [0.0, 4.0])
     assert found.verdict is Verdict.FREE
     assert 1.0 - 0.01 - 40 * time_error < found.lower_bound <= 1.0
+
+
+@pytest.mark.requirement("V-9")
+@pytest.mark.parametrize("is_end", [False, True])
+def test_the_times_may_be_off_at_an_end_of_the_prediction(is_end: bool) -> None:
+    """A time error may put the obstacle before or after the times at which it is known."""
+    random = np.random.default_rng(3 + is_end)
+    counts = {True: 0, False: 0}
+    for _ in range(300):
+        error, radius, margin = random.uniform(0.01, 0.3), random.uniform(0.1, 1.0), 0.2
+        place, velocity = random.uniform(-6, 6, 2), random.uniform(-10, 10, 2)
+        stamp, horizon = random.choice([0.0, -3.0, 1e6]), random.uniform(0.3, 2.0)
+        scene = Scene(
+            [Shape.circle(radius)], [(*place, 0.0)], velocities=[(*velocity, 0.0)],
+            stamps=[stamp], horizon=horizon, time_error=error,
+        )  # fmt: skip
+        known = stamp + horizon if is_end else stamp
+        times = [known - 0.1 * horizon, known] if is_end else [known, known + 0.1 * horizon]
+        poses = [(0, 0, 0)] * 2
+        off = np.linspace(-error, error, 41)[:, None] + (np.array(times) - stamp)
+        outside = np.abs(place + off[..., None] * velocity) - (2.0, 1.0)  # of a car of 4 m x 2 m
+        gap = np.hypot(*np.maximum(outside, 0.0).T).min() - radius
+        found = scene.check_path(CAR, poses, times, margin=margin)
+        first = scene.first_contact(CAR, [poses], times)
+        assert not (found.is_free and gap < margin - 1e-6), (found, gap)
+        assert not (first.verdicts[0] == Verdict.FREE and gap < -1e-6), (first, gap)
+        assert found.lower_bound <= gap + 1e-6 or gap < 0.0
+        counts[found.is_free] += 1
+    assert min(counts.values()) > 30

@@ -139,8 +139,10 @@ def test_pairs_of_shapes_need_no_data_and_are_not_verified(margin: float, status
     node = node_at(Clock(), verify_fraction=1.0)
     one = wire.as_message(obstacle_fields("", boxes((0.0, 0.0), stamp=0)))
     message = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=margin)
-    found: Any = answer_to(node, "CheckShapes", message, lambda found, _: found).found
-    assert found.answer.status is status
+    answered: Any = answer_to(node, "CheckShapes", message, lambda found, _: found)
+    assert answered.found.answer.status is status
+    assert answered.snapshot.id == 0
+    assert answered.request is not None
 
 
 def test_the_snapshot_is_answered_with_its_data() -> None:
@@ -149,6 +151,30 @@ def test_the_snapshot_is_answered_with_its_data() -> None:
     found, snapshot = answered.reply
     assert snapshot is not None
     assert (found.status, snapshot.id) == (Status.NO_OBSTACLES, answered.snapshot.id)
+
+
+@pytest.mark.parametrize("footprint", ["", "small"])
+def test_time_budget_is_that_of_answers(footprint: str) -> None:
+    """If it is used up after the scene was made, the snapshot is still sent."""
+    small = FootprintConfig("small", robot_radius=0.5)
+    node = node_at(Clock(), footprints=(small,), time_budget=0.05)
+    node.server.receive("lidar", lambda: boxes((90.0, 0.0), stamp=Clock.now), Clock.now)
+
+    def spend(*_: Any) -> None:
+        node.true += S // 10
+
+    node.server._watch = spend
+    message = SimpleNamespace(snapshot_id=0)
+    found: Any = answer_to(node, "GetSnapshot", message, lambda found, _: found).found
+    assert (found.status, found.message) == (Status.SUCCESS, "complete")
+    request = wire.request(Question("Collide", ((0.0, 0.0),), names=(footprint,)), 0, 0)
+    found = answer_to(node, "Collide", request, lambda found, _: found).found
+    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+
+
+def test_footprints_of_no_name_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^footprints: must have at least one name"):
+        node_at(Clock()).server.snapshot().chosen_among([])
 
 
 def test_a_fault_applies_to_each_of_several_footprints() -> None:

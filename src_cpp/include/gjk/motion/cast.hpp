@@ -194,9 +194,9 @@ Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double ma
 Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
                 const Pose& pose_b, const CastOptions& options = {0.0, 1e-9});
 
-// The earlier of two pairs' impacts: a hit outranks UNKNOWN, UNKNOWN outranks FREE. The result is
-// certainly free only as long as both pairs are: its last_valid is the smaller one, and the time of
-// a hit is not later.
+// The earlier of two pairs' impacts, at equal times the nearer one: a hit outranks UNKNOWN, UNKNOWN
+// outranks FREE. The result is certainly free only as long as both pairs are: its last_valid is the
+// smaller one, and the time of a hit is not later.
 Impact earlier(const Impact& first, const Impact& second) noexcept;
 
 // The first hit of any part of a with any part of b.
@@ -508,8 +508,10 @@ GJK_KERNEL Approach closest_approach(const Moving& a, const Moving& b, double t0
   const bool is_unfinished =
       walked.status == Status::iteration_limit || walked.status == Status::numeric_failure;
   if (is_unfinished && tolerance < found.distance.upper) {
-    found.certificate =
-        closest_approach(a, b, t0, t1, 8.0 * tolerance, max_distance, max_iterations).certificate;
+    const Approach coarse =
+        closest_approach(a, b, t0, t1, 8.0 * tolerance, max_distance, max_iterations);
+    found.certificate = coarse.certificate;
+    if (!std::isnan(coarse.time)) take(coarse.time, coarse.closest);
   } else if (walked.status == Status::success && !walked.stopped) {
     found.certificate = walked.proven.of_all();
   }
@@ -561,8 +563,10 @@ GJK_KERNEL Impact earlier(const Impact& first, const Impact& second) noexcept {
   const auto rank = [](const Impact& impact) noexcept {
     return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;
   };
-  const bool swap =
-      rank(second) != rank(first) ? rank(second) < rank(first) : second.time < first.time;
+  const bool is_sooner =
+      second.time < first.time ||
+      (second.time == first.time && second.closest.distance < first.closest.distance);
+  const bool swap = rank(second) != rank(first) ? rank(second) < rank(first) : is_sooner;
   Impact result = swap ? second : first;
   result.last_valid = std::fmin(first.last_valid, second.last_valid);
   if (result.hit()) result.time = std::fmin(result.time, result.last_valid);

@@ -240,22 +240,27 @@ class PathCheck {
   // them. `way` is the segment on the clock of an obstacle.
   static bool is_instant(const Piece& way) noexcept {
     constexpr double kShortest = 1e-6;  // s
-    const double unsure = (way.end - way.begin - way.duration) + way.time_error;
-    return !(way.duration > kShortest && way.duration > 8.0 * unsure);
+    return !(way.duration > kShortest && way.duration > 8.0 * unsure(way));
+  }
+  // s. Error of the times of a segment on the clock of an obstacle. A segment of one time has a
+  // nominal duration, which is longer.
+  static double unsure(const Piece& way) noexcept {
+    return std::fmax(way.end - way.begin - way.duration, 0.0) + way.time_error;
   }
 
-  // Makes `still` a motion that stands where obstacle part k is at any time from begin to end (s,
-  // on the clock of `motion`). Returns false if the obstacle moves too far meanwhile, or is not
-  // known.
-  bool stand(Motion motion, std::size_t k, double begin, double end, Piece& still) const noexcept {
+  // Makes `still` a motion that stands where obstacle part k is at any time within `by` (s) of
+  // `time` (s, on the clock of `motion`). Returns false if the obstacle is not known at `time`, or
+  // moves more than `most` (m).
+  bool stand(Motion motion, std::size_t k, double time, double by, double most,
+             Piece& still) const noexcept {
     const double reach = obstacles_.outlines().reach(k);
     std::size_t at = 0;
-    const Piece* const piece = piece_at(motion, begin, at);
+    const Piece* const piece = piece_at(motion, time, at);
     if (piece == nullptr) return false;
-    const LocalTime any{begin, (end - begin) * (1.0 + 4.0 * kUnitRoundoff)};
+    const LocalTime any{time, by * (1.0 + 4.0 * kUnitRoundoff)};
     const double moved = drift(motion, at, any, reach);
-    if (!(moved <= 0x1p-6 * options_.tolerance)) return false;
-    const Placement now = piece->at(begin, reach);
+    if (!(moved <= most)) return false;
+    const Placement now = piece->at(time, reach);
     still = Piece::still(now.pose);
     still.is_arc = true;
     still.from_shift = now.error + moved;
@@ -282,18 +287,25 @@ class PathCheck {
     // The earliest query time that a time on that clock may correspond to.
     const double early = obstacles_.time_error() + options_.time_error;
     const Piece way = segment.on_clock(stamp, early);
-    // Only while it exists and its motion is known; note_unknown() reports the rest.
+    // Only while it exists and its motion is known; note_unknown() reports the rest. Within the
+    // error of the times, it may be before or after the known motion.
     const Interval life = obstacles_.lifetimes().given(index).on_clock(stamp, early);
-    const double begin = std::fmax(std::fmax(way.begin, motion.front().begin), life.begin);
-    const double end = std::fmin(std::fmin(way.end, motion.back().end), life.end);
-    if (!(begin <= end)) return;
+    const double first = motion.front().begin;
+    const double last = motion.back().end;
+    const double from = std::fmax(std::fmax(way.begin, life.begin), first - 2.0 * unsure(way));
+    const double until = std::fmin(std::fmin(way.end, life.end), last + 2.0 * unsure(way));
+    if (!(from <= until)) return;
+    const double begin = std::fmin(std::fmax(from, first), last);
+    const double end = std::fmin(std::fmax(until, first), last);
     const auto required = [&](double time) noexcept {
       return sum_outwards(options_.margin, margins.at(index, {time, 2.0 * way.time_error}));
     };
-    const double most = required(end);
+    const double most = required(until);
     Piece standing;
-    if (is_instant(way) && most - required(begin) <= 0.25 * options_.tolerance &&
-        stand(motion, k, begin, end, standing)) {
+    // The obstacle may move by as much as the error of the times displaces the ego.
+    if (is_instant(way) && most - required(from) <= 0.25 * options_.tolerance &&
+        stand(motion, k, begin, until - from,
+              std::fmax(0x1p-6 * options_.tolerance, unsure(way) * way.speed(reach_)), standing)) {
       const double rounding =
           4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
           std::numeric_limits<double>::denorm_min();
@@ -306,9 +318,19 @@ class PathCheck {
           });
       return;
     }
-    compare(way, motion, i, k, begin, end, required, [stamp, early](double time) noexcept {
+    const auto to_query = [stamp, early](double time) noexcept {
       return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
-    });
+    };
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    if (from < first && stand(motion, k, first, first - from, kAny, standing)) {
+      compare(way, {&standing, 1}, i, k, from, std::fmin(first, until), required, to_query);
+    }
+    if (std::fmax(from, first) <= std::fmin(until, last)) {
+      compare(way, motion, i, k, begin, end, required, to_query);
+    }
+    if (until > last && stand(motion, k, last, until - last, kAny, standing)) {
+      compare(way, {&standing, 1}, i, k, std::fmax(last, from), until, required, to_query);
+    }
   }
 
   // Part i of the ego on its way against part k of the obstacles on its motion, from begin to end
