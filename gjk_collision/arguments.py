@@ -73,6 +73,8 @@ def as_number(value: float, argument: str) -> float:
 
 def _loses_meaning(value: object) -> bool:
     """Return whether a conversion to float would drop axes, an imaginary part or a time unit."""
+    if isinstance(value, _BOOLS):
+        return True
     dtype = getattr(value, "dtype", None)
     return dtype is not None and (dtype.kind in "cmM" or getattr(value, "ndim", 0) > 0)
 
@@ -80,7 +82,7 @@ def _loses_meaning(value: object) -> bool:
 def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
     """Return a whole number from `low` to `high`."""
     try:
-        if low <= (whole := index(value)) <= high:
+        if not isinstance(value, _BOOLS) and low <= (whole := index(value)) <= high:
             return whole
     except TypeError:
         pass
