@@ -361,6 +361,12 @@ def test_frame_of_a_request() -> None:
     assert lookup.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
 
 
+def test_one_pose_must_be_finite() -> None:
+    for ask in (questions.collide, questions.distance):
+        with pytest.raises(InputError, match=r"^pose: must be finite"):
+            ask(snapshot((0, 0)), Pose(0.0, nan, 0.0))
+
+
 def test_a_pose_too_far_away_in_its_frame_is_refused() -> None:
     """The rounding of its place in the check frame would be greater than any obstacle."""
     known, frame = snapshot((0, 0)), Pose(1.0, 2.0, 0.3)

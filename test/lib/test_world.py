@@ -151,6 +151,16 @@ def test_bad_footprint_is_the_reason_until_a_good_one_comes(
     assert ask(world, time) == FREE
 
 
+def test_footprint_with_too_many_points_says_so(time: Time) -> None:
+    world = known(time, footprint=(), max_points_per_obstacle=8)
+    turns = np.linspace(0.0, 6.0, 9)
+    outline(world, time, np.column_stack([np.cos(turns), np.sin(turns)]))
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None and fault.status is Status.LIMIT_EXCEEDED
+    rule = "outline: must have at most 8 points (max_points_per_obstacle)"
+    assert rule in fault.message
+
+
 def _inverse(pose: Pose) -> Pose:
     x, y = -pose.x, -pose.y
     c, s = np.cos(pose.yaw), np.sin(pose.yaw)
