@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second opinion agrees with the kernel where it is right, and objects where it is not."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -355,6 +356,19 @@ def test_contacts_within_the_intervals_of_turns_are_not_free(margin: float) -> N
             asked = Pose(yaw=b), margin, Pose(yaw=a)
             for said in SAID:
                 why = verdict_error(snapshot, asked[0], said, *asked[1:])
+                assert (why == "") == (said is Verdict.COLLISION), (a, b, shift, said)
+
+
+@pytest.mark.parametrize("place", [(2e6, 0.0), (-2e6, 0.0), (0.0, 2e6), (0.0, -2e6)])
+def test_an_exact_contact_far_away_is_not_free(place: tuple[float, float]) -> None:
+    """The boxes are rounded there; the bound of this error has the size of both coordinates."""
+    for a, b in itertools.product((0.5, 1.0, -0.75, 2.5), (0.0, 0.25, -3.5)):
+        frame = Pose(*place, a)
+        for shift in ([2.0, 0.0], [2.0, 2.0], [0.5, -2.0]):
+            obstacle = standing(SQUARE + shift, Pose(yaw=b), 0)
+            snapshot = seen(Shape.polygon(SQUARE), obstacle, frame)
+            for said in SAID:
+                why = verdict_error(snapshot, Pose(yaw=b), said, 0.0, frame)
                 assert (why == "") == (said is Verdict.COLLISION), (a, b, shift, said)
 
 
