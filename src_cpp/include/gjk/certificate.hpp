@@ -19,7 +19,6 @@
 #include "gjk/narrow/edge_tests.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
-#include "gjk/narrow/steps.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -151,11 +150,9 @@ class Certificate {
       // or they are so close that no direction could prove one.
       double upper = 0.0;
       const exact::Pair pair = exact::nearest_at(p, q, near, reach + error, upper);
-      if (detail::takes(detail::Step::contact)) {
-        if (upper <= reach + error) return {};
-        const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
-        if (upper <= reach + 2.0 * error || there.proves(margin)) return there;
-      }
+      if (upper <= reach + error) return {};
+      const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
+      if (upper <= reach + 2.0 * error || there.proves(margin)) return there;
       return at_least(exact::surfaces_apart(p, q, exact::distance(p, q).gap));
     }
     if (!exact::disjoint(p, q, near)) return {};

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries about two shapes, each as a cascade of steps. A step answers the pairs for which it
 // can prove the answer and passes the others on. docs/kernel.md describes the steps and the levels.
-// P and Q are the polygons, W = P - Q is their Minkowski difference, O is the origin. takes(step)
-// is true except in the benchmark, which leaves out one step to measure its value.
+// P and Q are the polygons, W = P - Q is their Minkowski difference, O is the origin.
 //
 //   boxes       FREE if the bounding boxes are apart                     extremes.hpp
 //   extremes    COLLISION if the extreme vertices of W enclose O         extremes.hpp
@@ -127,12 +126,12 @@ template <class Begin = Unreported>
   // Boxes: the comparison is exact if the grown reach is 0.
   begin(Step::boxes);
   const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
-  if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
+  if (boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
   // Extremes
   begin(Step::extremes);
   double side[4];
   const unsigned inner = inner_sides(w, side);
-  if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
+  if (inner == kAllSides) return Verdict::collision;
   return collide_by_axes_or_gjk(p, q, margin, w, side, inner, begin);
 }
 
@@ -141,8 +140,7 @@ template <class Begin = Unreported>
 template <class View>
 Bounds distance_if_apart(const View& p, const View& q, const Quadrilateral& w) noexcept {
   if (p.size < 2 || q.size < 2) return {};
-  if (takes(Step::quadrilaterals) && are_quadrilaterals(p, q))
-    return bounds_by_enumeration(p, q, w);
+  if (are_quadrilaterals(p, q)) return bounds_by_enumeration(p, q, w);
   const Neighbourhood around = nearest_if_apart(p, q, middle(w));
   if (around.nearness != Nearness::settled) return {};
   return over_all_vertices(p, q, around, bounds_of(around, around.area, around.error));
@@ -173,13 +171,13 @@ GJK_KERNEL Verdict collide(const Hull& a, const Hull& b, double margin) noexcept
       // Coordinates may be tiny.
       const double grown = (reach + 2.0 * kTinyError) * (1.0 + 16.0 * kUnitRoundoff);
       const Certificate boxes = Certificate::boxes(box_of_difference(box_a, box_b), grown, margin);
-      if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
+      if (boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
       outline_a.take(a, box_a);
       outline_b.take(b, box_b);
       const Convex& p = outline_a.view();
       const Convex& q = outline_b.view();
       const bool is_few = reach == 0.0 && a.size <= Outline::kFew && b.size <= Outline::kFew;
-      if (takes(Step::axes) && is_few) {
+      if (is_few) {
         is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
         if (!is_decided) return Verdict::unknown;
         const View u{p};
@@ -191,7 +189,7 @@ GJK_KERNEL Verdict collide(const Hull& a, const Hull& b, double margin) noexcept
       const Quadrilateral w = inscribed_by_index(p, q);
       double side[4];
       const unsigned inner = inner_sides(w, side);
-      if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
+      if (inner == kAllSides) return Verdict::collision;
       is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
       if (!is_decided) return Verdict::unknown;
       return collide_after_extremes(p, q, margin, w, side, inner);
@@ -212,11 +210,9 @@ template <class Begin = Unreported>
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   begin(Step::turned_boxes);
   const Certificate boxes = Certificate::boxes(box_at(p, at_p), box_at(q, at_q), 0.0);
-  if (takes(Step::turned_boxes) && boxes.proves(margin)) {
-    return boxes.beyond(margin, Verdict::unknown);
-  }
+  if (boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
   begin(Step::overlap);
-  if (takes(Step::overlap) && is_proven_overlap(p, at_p, q, at_q)) return Verdict::collision;
+  if (is_proven_overlap(p, at_p, q, at_q)) return Verdict::collision;
   return collide_in_steps(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin, begin);
 }
 
@@ -237,8 +233,8 @@ GJK_KERNEL Closest closest(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_closest();
   const Quadrilateral w = inscribed(p, q);
-  const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
-  if (takes(Step::features) && apart) {
+  const bool apart = boxes_apart(w, 0.0);
+  if (apart) {
     Closest result;
     const bool is_found = on_views(
         p, q, [&](const auto& a, const auto& b) { return closest_if_apart(a, b, w, result); });
@@ -251,8 +247,8 @@ GJK_KERNEL Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_bounds();
   const Quadrilateral w = inscribed(p, q);
-  const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
-  if (takes(Step::features) && apart) {
+  const bool apart = boxes_apart(w, 0.0);
+  if (apart) {
     const Bounds bounds =
         on_views(p, q, [&](const auto& a, const auto& b) { return distance_if_apart(a, b, w); });
     if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
@@ -279,22 +275,21 @@ GJK_KERNEL Bounds distance(const Hull& a, const Hull& b) noexcept {
       const Convex& p = outline_a.view();
       const Convex& q = outline_b.view();
       const Quadrilateral w = box_of_difference(box_a, box_b);
-      const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
-      const bool by_features = takes(Step::features) && apart;
-      const bool are_four = takes(Step::quadrilaterals) && are_quadrilaterals(p, q);
-      if (by_features && !are_four) {
+      const bool apart = boxes_apart(w, 0.0);
+      const bool are_four = are_quadrilaterals(p, q);
+      if (apart && !are_four) {
         const Bounds found = bounds_of_hulls(View{p}, View{q}, middle(w));
         // Coordinates may be tiny.
         if (found.lower > 4.0 * kTinyError) return distance_of_surfaces(p, q, found);
       }
       is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
       if (!is_decided) return Bounds{};
-      if (by_features && are_four) {
+      if (apart && are_four) {
         const Bounds found = bounds_by_enumeration(View{p}, View{q}, w);
         if (found.lower > 0.0) return distance_of_surfaces(p, q, found);
       }
       const bool is_few = a.size <= Axes::kFew && b.size <= Axes::kFew;
-      if (takes(Step::axes) && is_few && !apart) {
+      if (is_few && !apart) {
         const View u{p};
         const View v{q};
         exact::Contact facing;

@@ -44,9 +44,8 @@ struct Axes {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };
-    if (!takes(Step::axes)) return {};
     if (have_few_vertices(p, q)) return {true, true, {}};
-    const Caps caps = takes(Step::caps) ? open_caps(inner) : Caps{};
+    const Caps caps = open_caps(inner);
     return {caps.count > 0 && fits(p) && fits(q), false, caps};
   }
 };

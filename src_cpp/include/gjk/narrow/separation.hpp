@@ -307,7 +307,7 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
   const double error = (p.error + q.error) * (1.0 + 4.0 * kUnitRoundoff);
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side, error);
-  if (takes(Step::extremes) && inner == kAllSides) return overlapping;
+  if (inner == kAllSides) return overlapping;
   const Axes axes = apart ? Axes{} : Axes::deciding(p, q, inner);
   return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
     Simplex start;

@@ -19,7 +19,6 @@
 #include "gjk/broad/bvh.hpp"
 #include "gjk/broad/exhausted.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/narrow/steps.hpp"
 #include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/checks.hpp"
@@ -64,7 +63,7 @@ class Batch {
         // Placing a part costs about as much as is saved for a pose.
         groups_(poses.size(), times, std::max<std::size_t>(scene.parts(), 64)),
         length_(options.trajectory > 0 ? options.trajectory : poses.size()),
-        looks_ahead_(detail::takes(detail::Step::ahead) && options.mode == Mode::collide),
+        looks_ahead_(options.mode == Mode::collide),
         stop_after_(options.stop_at_first && length_ > 0 ? (poses.size() + length_ - 1) / length_
                                                          : 0),
         hints_(options.warm_start && (options.mode != Mode::collide || groups_.size() > 0)
@@ -227,9 +226,8 @@ class Batch {
 
   // Whether lanes may decide poses of this view: nothing leads to UNKNOWN, and there is no region.
   bool can_use_lanes(const Obstacles::View& view) const noexcept {
-    return detail::takes(detail::Step::lanes) && scene_.region() == nullptr &&
-           (looks_ahead_ || can_measure_in_lanes()) && options_.margin >= 0.0 &&
-           options_.margin <= kMaxCoordinate &&
+    return scene_.region() == nullptr && (looks_ahead_ || can_measure_in_lanes()) &&
+           options_.margin >= 0.0 && options_.margin <= kMaxCoordinate &&
            obstacles_.fault_in(view).status == Status::success &&
            obstacles_.can_require(view, options_.margin);
   }
