@@ -7,7 +7,7 @@
 command_bench() {
     local what=kernel
     case ${1:-} in
-        --scene | --scale | --node | --planning | --mppi | --one-shot | --compare | --summary)
+        --scene | --scale | --node | --planning | --mppi | --one-shot | --summary)
             what=${1#--}
             shift
             ;;
@@ -52,34 +52,6 @@ bench_kernel() {
 peers_folder() {
     [[ -d $1 ]] || die "--peers=$1: there is no such folder; see docs/benchmarks.md#peers-from-their-checkouts"
     (cd "$1" && pwd)
-}
-
-# bench_compare BASE [--quick]: the rows of two revisions in turns.
-bench_compare() {
-    local base=${1:-} passes=21 cases=10240 commit out=$DEV/bench tree
-    shift || die "bench --compare needs a revision of git: ./dev bench --compare HEAD~1"
-    commit=$(git rev-parse --quiet --verify --short "$base^{commit}") || die "git knows no revision '$base'"
-    while (($#)); do
-        case $1 in
-            --quick) passes=7 cases=2048 ;;
-            *) die "bench --compare BASE takes --quick, not $1" ;;
-        esac
-        shift
-    done
-    compilers
-    packages 'test -f /usr/include/gmpxx.h' libgmp-dev
-    tree=$out/base/$commit
-    if [[ ! -d $tree ]]; then
-        rm -rf "$out/base"
-        mkdir -p "$tree.part"
-        git archive "$commit" bench src_cpp package.xml | tar -x -C "$tree.part"
-        mv "$tree.part" "$tree" # only a complete tree has this name
-    fi
-    must "bench: build this tree" "mend the build error above" cpp_build bench/compare compare
-    must "bench: build $commit" "choose a later revision if its rows do not have the form that bench/compare/side.cpp expects" \
-        cpp_build bench/compare compare-base "-DGJK_TREE=$tree"
-    printf '%s: %s\n\n' "Base $commit" "$(git log -1 --format='%cs, %s' "$commit")" | tee "$out/compare.md"
-    "$DEV/cpp/compare/gjk_compare" "$DEV"/cpp/compare{-base,}/libgjk_side.so "$passes" "$cases" | tee -a "$out/compare.md"
 }
 
 bench_scene() {
