@@ -32,7 +32,6 @@ from typing import Any
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 
-import node_cpp
 import numpy as np
 import rclpy
 from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
@@ -50,7 +49,6 @@ from gjk_collision.verdict import Status
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
 OURS, EMPTY = "collision_server", "empty"
-CPP = Path(__file__).parents[1] / ".dev/bench/cpp_client" / os.environ["ROS_DISTRO"]
 OBSTACLES, POSES, WAY, FEW_POSES = 200, 1000, 20, 15
 GOALS = {"collide": 1.3, "check_poses": 1.5}
 # Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
@@ -387,13 +385,9 @@ def mirrored(
     """Ask a mirror, the library and the service; return rows for each question."""
     scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
     car = Shape.polygon(np.reshape(CAR, (-1, 2)))
-    sizes: list[tuple[int, int]] = []
+    received: list[bytes] = []
     caller.node.create_subscription(
-        Snapshot,
-        f"{OURS}/snapshot",
-        lambda data: sizes.append((time.time_ns(), len(data))),
-        SNAPSHOT_QOS,
-        raw=True,
+        Snapshot, f"{OURS}/snapshot", received.append, SNAPSHOT_QOS, raw=True
     )
     mirror = CollisionMirror(caller.node, "odom", server=OURS)
     deadline = time.monotonic() + 30.0
@@ -426,25 +420,19 @@ def mirrored(
         "| question | service | mirror | library alone | mirror / library | goal |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    python: dict[str, str] = {}
     for title, ask, alone, request in rows:
         name = {Collide.Request: "collide", CheckPoses.Request: "check_poses"}.get(
             type(request), "check_path"
         )
         service = [caller.call(OURS, name, request)[1] * 1e6 for _ in range(calls // 4)]
-        python[title] = median(service)
         ours, own = microseconds(ask, calls), microseconds(alone, calls)
         ratio = np.median(ours) / np.median(own)
         lines.append(
             f"| {title} | {median(service)} | {median(ours)} | {median(own)} | {ratio:.2f} | 1.5 |"
         )
-    caller.until_known(obstacles)  # so that they do not become too old
-    lines += ["", *node_cpp.rows(OURS, calls, CPP, python)]
     # From a message to an answer: the bytes are read, the scene is built, and one pose is checked.
-    received: list[bytes] = []
-    caller.node.create_subscription(
-        Snapshot, f"{OURS}/snapshot", received.append, SNAPSHOT_QOS, raw=True
-    )
+    received.clear()
+    caller.until_known(obstacles)  # so that they do not become too old
     caller.spin_until(lambda: received)
     taken = microseconds(
         lambda: (mirror._receive_snapshot(received[-1], stamps()), mirror.collide(x)), calls // 4
@@ -452,17 +440,17 @@ def mirrored(
     caller.until_known(obstacles)
     timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
     end = time.monotonic() + 5.0
-    sizes.clear()
+    received.clear()
     caller.spin_until(lambda: time.monotonic() > end)
     caller.node.destroy_timer(timer)
-    total = sum(size for _, size in sizes)
+    count, total = len(received), sum(map(len, received))
     mirror.close()
     lines += [
         "",
         f"- a message on `~/snapshot` with {OBSTACLES} obstacles to an answer for one pose: "
         f"{median(taken)} us; goal 1000",
-        f"- `~/snapshot` with {OBSTACLES} obstacles at 20 Hz: {len(sizes) / 5.0:.1f} messages/s, "
-        f"{total / max(len(sizes), 1) / 1e3:.1f} kB each, {total / 5e6:.2f} MB/s per subscriber",
+        f"- `~/snapshot` with {OBSTACLES} obstacles at 20 Hz: {count / 5.0:.1f} messages/s, "
+        f"{total / max(count, 1) / 1e3:.1f} kB each, {total / 5e6:.2f} MB/s per subscriber",
     ]
     return lines
 
@@ -474,7 +462,6 @@ def measure(quick: bool) -> str:
     way = np.column_stack([np.linspace(-61.0, 61.0, WAY), np.full(WAY, 64.0), np.zeros(WAY)])
     scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
     car = Shape.polygon(np.reshape(CAR, (-1, 2)))
-    node_cpp.build(CPP)  # it compiles for a minute, so before the servers start
     with started(server_command(), [__file__, "--nothing"]):
         caller = Caller("caller")
         caller.until_known(obstacles)
