@@ -1,14 +1,26 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Times every row over every cell (number of vertices, kind of pair) and prints tables of ratios.
+// Every row over every cell (kind of pair, number of vertices), run by Google Benchmark, whose
+// options apply. A repetition is a pass over the cases; those of all rows are interleaved.
+//
+//   gjk_bench [--cases=20480] [--outlines=polygons|boxes] --benchmark_repetitions=21
+//     --benchmark_out=FILE
+//
+// The exit code is 1 if a row of this package gave a wrong answer.
+#include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <deque>
 #include <exception>
-#include <regex>
-#include <set>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "measure.hpp"
+#include "random.hpp"
+#include "rows.hpp"
 
 namespace bench {
 namespace {
@@ -22,101 +34,121 @@ void add_module_rows(const char* file, std::vector<Row>& rows) {
   reinterpret_cast<void (*)(std::vector<Row>&)>(dlsym(module, "add_rows"))(rows);
 }
 
-std::vector<Row> rows_for(const Options& options) {
-  std::vector<Row> all;
-  add_box2d_rows(all);
-  add_gjk_rows(all);
-  add_sat_rows(all);
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
+  add_box2d_rows(rows);
+  add_gjk_rows(rows);
+  add_sat_rows(rows);
 #ifdef GJK_BENCH_PEERS
-  add_fcl_rows(all);
-  add_geos_rows(all);
+  add_fcl_rows(rows);
+  add_geos_rows(rows);
 #endif
-  for (const char* const* file = kModules; *file != nullptr; ++file) add_module_rows(*file, all);
-  const std::regex wanted(options.rows);
-  const std::set<int> levels(options.levels.begin(), options.levels.end());
-  std::erase_if(all, [&](const Row& row) {
-    return !levels.contains(row.level) ||
-           (!row.name.starts_with("Box2D") && !std::regex_search(row.name, wanted));
-  });
-  return all;
+  for (const char* const* file = kModules; *file != nullptr; ++file) add_module_rows(*file, rows);
+  return rows;
 }
 
-std::string cell(const Result& result, double base) {
-  if (result.times.empty()) return "-";
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f (%.2f)", result.median(), result.median() / base);
-  char mark[32] = "";
-  if (result.wrong > 0.0) {
-    std::snprintf(mark, sizeof mark, " !%.3g", 1000.0 * result.wrong / result.queries);
-  } else if (result.inexact > 0.0) {
-    std::snprintf(mark, sizeof mark, " ~%.0f", 1000.0 * result.inexact / result.queries);
+// The passes of a row. Each takes the cases in a new order, or for a slow row the next share of
+// them.
+class Passes {
+ public:
+  Passes(const Row& row, const Dataset& dataset, std::uint64_t seed)
+      : row_(row), dataset_(dataset), random_(seed), order_(dataset.cases.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
   }
-  return std::string(text) + mark;
-}
 
-// Box2D's row for the same input.
-std::string base_of(const std::string& row) {
-  for (const char* input : {" at poses", " from vertices"}) {
-    if (row.ends_with(input)) return std::string("Box2D") + input;
+  std::string name() const {
+    return "level" + std::to_string(row_.level) + "/" + std::string(name_of(dataset_.kind)) + "/" +
+           std::to_string(dataset_.n) + "/" + row_.name;
   }
-  return "Box2D";
-}
+  bool is_wrong() const { return is_wrong_; }
 
-// Columns: numbers of vertices.
-void print_table(int level, Kind kind, std::span<const Row> rows, const Options& options,
-                 std::vector<std::map<RowKey, Result>>& columns) {
-  std::printf("\nlevel %d %-18s", level, std::string(name_of(kind)).c_str());
-  for (const int n : options.n) std::printf("%22d", n);
-  std::printf("\n");
-  for (const Row& row : rows) {
-    if (row.level != level) continue;
-    std::printf("  %-24s", row.name.c_str());
-    for (auto& column : columns) {
-      const double base = column[{level, base_of(row.name)}].median();
-      std::printf("%22s", cell(column[{level, row.name}], base).c_str());
+  void run(benchmark::State& state) {
+    for (auto _ : state) {
+      const std::size_t share = order_.size() / static_cast<std::size_t>(row_.stride);
+      if (begin_ + share > order_.size()) begin_ = 0;
+      if (begin_ == 0) random_.shuffle(order_);
+      const Outcome outcome = row_.pass(dataset_, std::span(order_).subspan(begin_, share),
+                                        queries_per_chunk(row_.stride));
+      begin_ += share;
+      is_wrong_ |= outcome.wrong > 0;
+      // One "iteration" is a pass; what is reported is the time of a query. 0: none could be timed.
+      const auto timed = static_cast<double>(std::max<std::int64_t>(1, outcome.timed));
+      state.SetIterationTime(outcome.seconds / timed);
+      state.counters["queries"] = static_cast<double>(outcome.queries);
+      state.counters["wrong"] = static_cast<double>(outcome.wrong);
+      state.counters["inexact"] = static_cast<double>(outcome.inexact);
+      state.counters["max_error"] = outcome.max_error;
     }
-    std::printf("\n");
   }
-  std::fflush(stdout);
-}
 
-int run(const Options& options) {
-  const std::vector<Row> rows = rows_for(options);
+ private:
+  const Row& row_;
+  const Dataset& dataset_;
+  gjk::verify::Random random_;
+  std::vector<int> order_;
+  std::size_t begin_ = 0;
+  bool is_wrong_ = false;
+};
+
+int run(int cases, Outlines outlines) {
+  const std::vector<Row> rows = all_rows();
   benchmark::AddCustomContext("compiler", std::string("g++ ") + __VERSION__);
   benchmark::AddCustomContext("absent peers", GJK_BENCH_ABSENT);
   for (const Row& row : rows) {
-    if (row.level == options.levels.front() && !row.version.empty()) {
+    if (row.level == 1 && !row.version.empty()) {
       benchmark::AddCustomContext("version " + row.name, row.version);
     }
   }
-  Json json(options.json);
-  bool wrong = false;
-  for (const Kind kind : options.kinds) {
-    std::vector<std::map<RowKey, Result>> columns;
-    for (const int n : options.n) {
-      const Dataset dataset = make_dataset(kind, n, options.cases, options.seed, options.outlines);
-      columns.push_back(measure(dataset, rows, options, json));
-      for (const auto& [key, result] : columns.back()) {
-        wrong |= key.second.starts_with("gjk") && result.wrong > 0.0;
+  const std::vector<int> counts =
+      outlines == Outlines::boxes ? std::vector{4} : std::vector{4, 8, 12, 16, 20, 24};
+  std::deque<Dataset> datasets;  // nothing in it moves
+  std::deque<Passes> passes;
+  for (const Kind kind : {Kind::distant, Kind::overlap, Kind::touch}) {
+    for (const int n : counts) {
+      const Dataset& dataset = datasets.emplace_back(make_dataset(kind, n, cases, 1, outlines));
+      for (const Row& row : rows) {
+        if (!row.takes(dataset)) continue;
+        Passes& own = passes.emplace_back(row, dataset, passes.size() + 1);
+        benchmark::RegisterBenchmark(own.name().c_str(),
+                                     [&own](benchmark::State& state) { own.run(state); })
+            ->Iterations(1)
+            ->UseManualTime();
       }
     }
-    for (const int level : options.levels) print_table(level, kind, rows, options, columns);
   }
-  if (wrong) std::fprintf(stderr, "gjk_bench: a row of this package gave a wrong answer\n");
-  return wrong ? 1 : 0;
+  benchmark::RunSpecifiedBenchmarks();
+  bool is_wrong = false;
+  for (const Passes& each : passes) {
+    if (!each.is_wrong() || each.name().find("/gjk") == std::string::npos) continue;
+    std::fprintf(stderr, "gjk_bench: a wrong answer of %s\n", each.name().c_str());
+    is_wrong = true;
+  }
+  return is_wrong ? 1 : 0;
 }
 
 }  // namespace
 }  // namespace bench
 
 int main(int argc, char** argv) try {
-  const bench::Options options = bench::parse(argc, argv);
-  std::string program = argv[0];
   std::string interleave = "--benchmark_enable_random_interleaving=true";
-  char* arguments[] = {program.data(), interleave.data(), nullptr};
-  int count = 2;
-  benchmark::Initialize(&count, arguments);
-  return bench::run(options);
+  std::vector<char*> arguments(argv, argv + argc);
+  arguments.insert(arguments.begin() + 1, interleave.data());
+  int count = argc + 1;
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());  // takes its own options
+  int cases = 20480;
+  auto outlines = bench::Outlines::polygons;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[static_cast<std::size_t>(i)];
+    if (argument.starts_with("--cases=")) {
+      cases = std::stoi(argument.substr(8));
+    } else if (argument == "--outlines=boxes") {
+      outlines = bench::Outlines::boxes;
+    } else {
+      throw std::invalid_argument("there is no option " + argument);
+    }
+  }
+  return bench::run(cases, outlines);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "gjk_bench: %s\n", error.what());
   return 2;

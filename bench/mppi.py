@@ -12,7 +12,6 @@ shapely gives the true verdicts of some rollouts. If a verdict of ours is anothe
 fails.
 """
 
-import argparse
 import ctypes
 import os
 import statistics
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import shapely
-from report import machine, put, table
+from report import machine, parser, publish, table
 from scene_peers import mistakes
 
 from gjk_collision import CheckResult, Scene, Shape, Verdict
@@ -334,12 +333,9 @@ def report(results: dict[str, tuple[dict[str, Spent], Wrong]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--raster", type=Path, required=True, help="library of raster.cpp")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--docs", type=Path)
-    parser.add_argument("--command", default="", help="what was run, for the docs")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--raster", type=Path, required=True, help="library of raster.cpp")
+    options = arguments.parse_args()
     passes = 5 if options.quick else 31
     load = os.getloadavg()[0]
     results = measure(ctypes.CDLL(str(options.raster.resolve())), passes)
@@ -349,10 +345,7 @@ def main() -> None:
         f"{passes} cycles. The wrong "
         f"answers are those of {passes * JUDGED} rollouts per scene."
     )
-    text = f"{head}\n\n{report(results)}"
-    print(text)
-    if options.docs:
-        put(options.docs, {"mppi": text})
+    publish({"mppi": f"{head}\n\n{report(results)}"}, options.docs)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -39,7 +38,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-from report import machine, put
+from report import machine, parser, publish
 
 from gjk_collision import Scene, Shape
 from gjk_collision.ros.mirror import CollisionMirror
@@ -508,22 +507,17 @@ def measure(quick: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer calls")
-    parser.add_argument("--docs", type=Path, help="page to write into")
-    parser.add_argument("--nothing", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser(__doc__)
+    arguments.add_argument("--nothing", action="store_true", help=argparse.SUPPRESS)
     for name in ("client", "poses", "outstanding"):
-        parser.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+        arguments.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
     if options.nothing:
         serve_nothing()
     elif options.client is not None:
         ask_without_end(options.client, options.poses, options.outstanding)
     else:
-        text = measure(options.quick)
-        print(text)
-        if options.docs:
-            put(options.docs, {os.environ["ROS_DISTRO"]: text})
+        publish({os.environ["ROS_DISTRO"]: measure(options.quick)}, options.docs)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,16 @@ The time includes the construction of both polygons. About half of the pairs col
 are compared while timing; if they differ by more than shapely's rounding, the program fails.
 """
 
-import argparse
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import shapely
-from report import machine, put, table
+from report import machine, parser, publish, table
 from scene_peers import mistakes
 
 from gjk_collision import Shape, collide, collide_many, distance, distance_many
@@ -126,20 +124,14 @@ def report(times: Times) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--docs", type=Path)
-    parser.add_argument("--command", default="", help="what was run, for the docs")
-    options = parser.parse_args()
+    options = parser(__doc__).parse_args()
     passes = 3 if options.quick else 15
     text = (
         f"{machine()}; shapely {shapely.__version__}; {time.strftime('%Y-%m-%d')}; "
         f"`{options.command}`. Processor time, medians of {passes} passes of {PAIRS} pairs.\n\n"
         f"{report(measure(passes))}"
     )
-    print(text)
-    if options.docs:
-        put(options.docs, {"one shot": text})
+    publish({"one shot": text}, options.docs)
 
 
 if __name__ == "__main__":

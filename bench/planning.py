@@ -15,7 +15,6 @@ The answers are checked while timing. The program fails
   differ for one of 5000 random states or for an end of a problem.
 """
 
-import argparse
 import heapq
 import json
 import os
@@ -32,7 +31,7 @@ from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
 from planning_checkers import CERTIFIED, CHECKERS, FCL, SHAPELY, STATES, Edge, State, World
-from report import machine, put, table
+from report import machine, parser, publish, table
 
 from gjk_collision.planning import edge_poses, path_poses
 
@@ -390,12 +389,9 @@ def losses(runs: Runs) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--worlds", type=Path, required=True, help="planning_worlds.json")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--docs", type=Path)
-    parser.add_argument("--command", default="", help="what was run, for the docs")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--worlds", type=Path, required=True, help="planning_worlds.json")
+    options = arguments.parse_args()
     ou.setLogLevel(ou.LOG_NONE)  # the seed is set anew for each run, which OMPL reports
     worlds = [World(each) for each in json.loads(options.worlds.read_text())["worlds"]]
     runs, wrongs = measure(worlds, options.quick)
@@ -404,10 +400,7 @@ def main() -> None:
         "planning losses": losses(runs),
         "planning rows": "\n\n".join(full_table(runs, world.name) for world in worlds),
     }
-    print("\n\n".join(blocks.values()))
-    if options.docs:
-        put(options.docs, blocks)
-    sys.stdout.flush()
+    publish(blocks, options.docs)
     os._exit(0)  # at a normal exit, OMPL's bindings print the objects that they leak
 
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and a plot from the JSON of gjk_bench.
 
-python report.py RESULT.json... [--boxes BOXES.json] [--svg FILE] [--docs docs/benchmarks.md]
+python report.py RESULTS.json BOXES.json --svg FILE [--docs docs/benchmarks.md] [--command TEXT]
 
---docs rewrites what lies between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` there.
+BOXES.json has the results for rectangles. --docs rewrites what lies between
+``<!-- begin NAME -->`` and ``<!-- end NAME -->`` there.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import re
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 KINDS = ("distant", "overlap", "touch")
 COUNTS = (4, 8, 12, 16, 20, 24)
@@ -76,15 +78,13 @@ class Cell:
 class Results:
     """Cells by (level, kind, n, row)."""
 
-    def __init__(self, files: list[Path]) -> None:
+    def __init__(self, file: Path) -> None:
         self.cells: dict[tuple[int, str, int, str], Cell] = {}
-        self.context: dict[str, str] = {}
-        for file in files:
-            document = json.loads(file.read_text())
-            self.context = {**document["context"], **self.context}
-            for run in document["benchmarks"]:
-                if run["run_type"] == "iteration":
-                    self._add(run)
+        document = json.loads(file.read_text())
+        self.context: dict[str, str] = document["context"]
+        for run in document["benchmarks"]:
+            if run["run_type"] == "iteration":
+                self._add(run)
         # Box2D, ours, separating axes, then the others by name.
         first = (BASE, OURS, "gjk ", "SAT")
         self.rows = sorted(
@@ -114,10 +114,10 @@ class Results:
         return cell.median / base.median if cell and base and cell.times else None
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
+def table(header: list[str], rows: list[list[Any]]) -> str:
     """Markdown table; the first column is left-aligned."""
     lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def time_table(results: Results, level: int, kind: str) -> str:
@@ -233,12 +233,12 @@ def circumstances(results: Results) -> str:
     cases = max(cell.queries for cell in results.cells.values()) / passes
     lines = [
         ("date", context["date"][:10]),
-        ("machine", context.get("machine", "")),
+        ("machine", context["machine"]),
         ("compiler", context["compiler"] + ", -O3 -ffp-contract=off"),
         ("peers", ", ".join(versions)),
         ("absent peers", context.get("absent peers") or "none"),
         ("cases", f"{cases:.0f} per cell, {passes} passes"),
-        ("command", f"`{context.get('command', '')}`"),
+        ("command", f"`{context['command']}`"),
     ]
     return table(["", ""], [[key, value] for key, value in lines]).replace("---:", "---")
 
@@ -326,8 +326,24 @@ def put(docs: Path, blocks: dict[str, str]) -> None:
     docs.write_text(text)
 
 
-def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
-    """Put the tables between their marks."""
+def parser(description: str) -> argparse.ArgumentParser:
+    """Options of all benchmarks; `description` begins with their subject in one line."""
+    made = argparse.ArgumentParser(description=description.splitlines()[0])
+    made.add_argument("--quick", action="store_true", help="fewer measurements")
+    made.add_argument("--docs", type=Path, help="page whose blocks are rewritten")
+    made.add_argument("--command", default="", help="what was run, for the page")
+    return made
+
+
+def publish(blocks: dict[str, str], docs: Path | None) -> None:
+    """Print texts, and put them into a page if there is one."""
+    print("\n\n".join(blocks.values()), flush=True)
+    if docs:
+        put(docs, blocks)
+
+
+def blocks_of(results: Results, boxes: Results) -> dict[str, str]:
+    """Return the text of each block of the page."""
     blocks = {
         "circumstances": circumstances(results),
         "goals": goal_table(results),
@@ -335,36 +351,23 @@ def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
     }
     for level in (1, 2):
         blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
-    if boxes:
-        date, command = boxes.context["date"][:10], results.context["command"]
-        how = f"`{command}`, {date}, {results.context['machine']}."
-        blocks["boxes"] = f"{how}\n\n{boxes_table(boxes)}"
-    put(docs, blocks)
+    date, command = boxes.context["date"][:10], results.context["command"]
+    how = f"`{command}`, {date}, {results.context['machine']}."
+    return {**blocks, "boxes": f"{how}\n\n{boxes_table(boxes)}"}
 
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=Path, nargs="+")
-    parser.add_argument("--boxes", type=Path, help="results for rectangles")
-    parser.add_argument("--svg", type=Path)
-    parser.add_argument("--docs", type=Path)
-    parser.add_argument("--command", default="", help="what was run, for the docs")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("results", type=Path)
+    options.add_argument("boxes", type=Path)
+    options.add_argument("--svg", type=Path, required=True)
+    arguments = options.parse_args()
     results = Results(arguments.results)
-    results.context["command"] = arguments.command
-    results.context["machine"] = machine()
-    boxes = Results([arguments.boxes]) if arguments.boxes else None
-    print(losses(results))
-    if boxes:
-        print(f"\nRectangles:\n\n{boxes_table(boxes)}")
-    absent = results.context.get("absent peers")
-    if absent:
-        print(f"\nAbsent peers: {absent}. --peers=DIR names the folder of their checkouts.")
-    if arguments.svg:
-        plot(results, arguments.svg)
+    results.context |= {"command": arguments.command, "machine": machine()}
+    publish(blocks_of(results, Results(arguments.boxes)), arguments.docs)
+    plot(results, arguments.svg)
     if arguments.docs:
-        rewrite(arguments.docs, results, boxes)
         plot(results, arguments.docs.with_suffix(".svg"))
 
 

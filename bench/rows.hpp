@@ -51,10 +51,6 @@ inline constexpr double kPeerTolerance = 1e-4;  // m
 // rows take fewer, so that the scheduler seldom comes between.
 inline std::size_t queries_per_chunk(int stride) { return stride == 1 ? 256 : 16; }
 
-// How often a chunk is answered. More than once only to count instructions: the difference between
-// two counts is that of the queries alone.
-inline int repeats = 1;
-
 // How often the scheduler has taken the core from this thread.
 inline long interruptions() {
   rusage usage{};
@@ -87,12 +83,10 @@ Outcome time_pass(const Dataset& dataset, std::span<const int> order, std::size_
     const std::size_t count = chunk.size();
     const long before = interruptions();
     const auto start = Clock::now();
-    for (int k = 0; k < repeats; ++k) {
-      if constexpr (kIsBatch) {
-        engine.run();
-      } else {
-        for (std::size_t i = 0; i < count; ++i) answers[i] = engine(i);
-      }
+    if constexpr (kIsBatch) {
+      engine.run();
+    } else {
+      for (std::size_t i = 0; i < count; ++i) answers[i] = engine(i);
     }
     const auto stop = Clock::now();
     if constexpr (kIsBatch) {

@@ -8,17 +8,15 @@ Obstacles, ego and poses are those of scene.py. The passes of all rows are inter
 is the median over them. The answers of both libraries are compared for all poses.
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scene_peers
-from report import machine, put
-from scene import CONTACT, EGO, EGO_SHAPE, Field, row, table
+from report import machine, parser, publish, table
+from scene import CONTACT, EGO, EGO_SHAPE, Field
 from scene_peers import Answers, Floats
 
 from gjk_collision import Scene, Shape
@@ -90,13 +88,6 @@ def making(count: int, passes: int) -> Made:
             spent[call].append(seconds(make))
     for (name, threads), times in spent.items():
         made.setdefault(name, {})[threads] = statistics.median(times)
-    scene = inputs.ways()[WAYS[2]]()
-    moved = inputs.field.rng.choice(count, max(1, count // 100), replace=False)
-    for name, some in (("one moved", moved[:1]), ("1 % moved", moved)):
-        to = inputs.poses[some] + (0.5, 0.0, 0.1)
-        made[WAYS[2]][name] = statistics.median(
-            seconds(lambda some=some, to=to: scene.updated(some, to)) for _ in range(passes)
-        )
     return made
 
 
@@ -153,60 +144,35 @@ def ms(times: dict[str, float], name: str) -> str:
 
 
 def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: int) -> str:
-    lines = [
-        f"{machine()}; {time.strftime('%Y-%m-%d')}. From Python; medians.",
-        "",
-        "Milliseconds to make a scene:",
-    ]
-    header = ["obstacles"]
-    for way in WAYS:
-        header += [way, "2 threads"]
-    lines += table(
-        [*header, TREE],
+    making_table = table(
+        ["obstacles", *(name for way in WAYS for name in (way, "2 threads")), TREE],
         [
-            row(n, *(ms(m.get(w, {}), t) for w in WAYS for t in "12"), ms(m[TREE], "1"))
+            [n, *(ms(m.get(w, {}), t) for w in WAYS for t in "12"), ms(m[TREE], "1")]
             for n, m in made.items()
         ],
     )
-    lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:"]
-    lines += table(
-        ["obstacles", "one moved", "1 % moved"],
-        [
-            row(n, *(ms(m[WAYS[2]], k) for k in ("one moved", "1 % moved")))
-            for n, m in made.items()
-        ],
-    )
-    lines += [
-        "",
-        f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:",
-    ]
-    lines += table(
+    checks_table = table(
         ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide"],
         [
-            row(
-                n,
-                *(f"{t[k]:.3f}" for k in ("1", "2", TREE)),
-                f"{t[TREE] / t['1']:.1f}",
-                f"{100 * t['hits']:.0f} %",
-            )
+            [n, *(f"{t[k]:.3f}" for k in ("1", "2", TREE)), f"{t[TREE] / t['1']:.1f}",
+             f"{100 * t['hits']:.0f} %"]
             for n, t in checked.items()
         ],
     )  # fmt: skip
-    return "\n".join(lines) + "\n"
+    return (
+        f"{machine()}; {time.strftime('%Y-%m-%d')}. From Python; medians.\n\n"
+        f"Milliseconds to make a scene:\n\n{making_table}\n\n"
+        f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:\n\n"
+        f"{checks_table}"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--docs", type=Path)
-    options = parser.parse_args()
+    options = parser(__doc__).parse_args()
     counts, batches = (COUNTS[:-1], POSES[:-1]) if options.quick else (COUNTS, POSES)
     made = {n: making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3)) for n in counts}
     checked = checking(counts[-1], batches, 3)
-    text = report(made, checked, counts[-1])
-    print(text)
-    if options.docs:
-        put(options.docs, {"scale": text})
+    publish({"scale": report(made, checked, counts[-1])}, options.docs)
 
 
 if __name__ == "__main__":

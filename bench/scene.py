@@ -2,21 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of a pose in a scene against the number of obstacles and poses, beside other broad phases.
 
-python scene.py [--passes 21] [--quick] [--trajectories FILE]
-    [--svg FILE] [--docs FILE]
+python scene.py --svg FILE [--quick] [--docs FILE] [--trajectories FILE]
 
 Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of
 all rows are interleaved, and a time is the median over them. Every answer is compared while
 timing.
-
-An MPPI cycle is one call with two threads: 2000 rollouts of 56 steps of 0.1 s, all with the same
-times, among 200 boxes that move at up to 6 m/s and turn at up to 0.2 rad/s. The rollouts start in
-the middle at 8 m/s and follow a bicycle model (wheelbase 2.8 m) with random steering and
-acceleration. The open scene has 300 x 300 m, and about 5 % of the poses collide; the cluttered one
-has 80 x 80 m, and about 70 % do. Scene and rollouts are new in every pass.
 """
 
-import argparse
 import json
 import platform
 import statistics
@@ -29,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scene_peers
 import shapely
-from report import machine, put
+from report import machine, parser, publish, table
 from scene_peers import Answers, Floats
 
 from gjk_collision import Path as Curve
@@ -346,8 +338,6 @@ def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
 
     Ours is one call, with the obstacles in motion; shapely's, one of all pairs per time step.
     """
-    import shapely
-
     data = json.loads(file.read_text())
     by_step = {int(step): obstacles for step, obstacles in data["obstacles_by_step"].items()}
     dt, length, width = data["meta"]["dt"], *data["meta"]["ego_box"]
@@ -461,12 +451,8 @@ def us(seconds: float | None) -> str:
     return f"{seconds * 1e6:.2f}" if seconds < 1e-4 else f"{seconds * 1e6:.0f}"
 
 
-def row(*cells: object) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
-def table(header: list[str], lines: list[str]) -> list[str]:
-    return ["", row(*header), row("---", *["---:"] * (len(header) - 1)), *lines]
+def section(title: str, header: list[str], rows: list[list[Any]]) -> str:
+    return f"{title}\n\n{table(header, rows)}"
 
 
 def report(
@@ -480,120 +466,99 @@ def report(
     critical: dict[str, float],
     trajectories: tuple[int, int, Times] | None,
 ) -> str:
-    import shapely
-
     peers, missing = scene_peers.installed()
     names = ["gjk", *(peer.name for peer in peers)]
-    lines = [
+    parts = [
         f"{machine()}; Python {platform.python_version()}, shapely {shapely.__version__} with "
         f"GEOS {shapely.geos_version_string}; {time.strftime('%Y-%m-%d')}. From Python, one "
         "thread unless said; medians.",
-        *(f"\n{name}: not installed." for name in missing),
+        *(f"{name}: not installed." for name in missing),
     ]
     for query, title in (("collide", "collides"), ("distance", "nearest distance")):
-        lines += ["", f"Microseconds per pose, {title}, and how many times longer STRtree takes:"]
         shown = [name for name in names if any((name, query) in t for t in by_count.values())]
-        lines += table(
-            ["obstacles", *shown, f"{TREE} / gjk"],
+        parts.append(
+            section(
+                f"Microseconds per pose, {title}, and how many times longer STRtree takes:",
+                ["obstacles", *shown, f"{TREE} / gjk"],
+                [
+                    [count, *(us(t.get((name, query))) for name in shown),
+                     f"{t[TREE, query] / t['gjk', query]:.1f}"]
+                    for count, t in by_count.items()
+                ],
+            )
+        )  # fmt: skip
+    columns = ["collide", "one by one", "2 threads", "distance", "tree collide", "tree distance"]
+    parts += [
+        section(
+            "Milliseconds to build, and for ours to move 1 % of the obstacles, and one:",
+            ["obstacles", *names, "gjk, 1 % moved", "gjk, one moved", "bytes per obstacle"],
             [
-                row(count, *(us(t.get((name, query))) for name in shown),
-                    f"{t[TREE, query] / t['gjk', query]:.1f}")
+                [count, *(f"{1e3 * t[name, 'build']:.2f}" for name in names),
+                 f"{1e3 * t['gjk', 'update']:.3f}", f"{1e3 * t['gjk', 'update one']:.3f}",
+                 f"{t['gjk', 'bytes']:.0f}"]
                 for count, t in by_count.items()
             ],
-        )  # fmt: skip
-    lines += ["", "Milliseconds to build, and for ours to move 1 % of the obstacles, and one:"]
-    lines += table(
-        ["obstacles", *names, "gjk, 1 % moved", "gjk, one moved", "bytes per obstacle"],
-        [
-            row(count, *(f"{1e3 * t[name, 'build']:.2f}" for name in names),
-                f"{1e3 * t['gjk', 'update']:.3f}", f"{1e3 * t['gjk', 'update one']:.3f}",
-                f"{t['gjk', 'bytes']:.0f}")
-            for count, t in by_count.items()
-        ],
-    )  # fmt: skip
-    lines += [
-        "",
-        "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:",
-    ]
-    columns = ["collide", "one by one", "2 threads", "distance", "tree collide", "tree distance"]
-    lines += table(
-        [
-            "poses",
-            "collide",
-            "one by one",
-            "2 threads",
-            "distance",
-            f"{TREE}, collide",
-            "distance",
-        ],
-        [row(size, *(us(t[name]) for name in columns)) for size, t in by_size.items()],
-    )
-    lines += ["", f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:"]
-    lines += table(
-        ["", "warm", "cold", "cold / warm"],
-        [
-            row(
-                "distance",
-                us(drives["warm"]),
-                us(drives["cold"]),
-                f"{drives['cold'] / drives['warm']:.2f}",
-            )
-        ],
-    )
-    lines += [
-        "",
-        "Microseconds per pose of the distance and of its gradient, among 1000 obstacles:",
-    ]
-    lines += table(
-        ["", "distance", "gradient", "gradient / distance"],
-        [row(name, us(d), us(g), f"{g / d:.2f}") for name, (d, g) in gradients.items()],
-    )
-    lines += [
-        "",
-        "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, among "
-        "200 boxes, two threads; primitives with their ends, one thread:",
-        *table(
+        ),
+        section(
+            "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:",
+            ["poses", *columns[:4], f"{TREE}, collide", "distance"],
+            [[size, *(us(t[name]) for name in columns)] for size, t in by_size.items()],
+        ),
+        section(
+            f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:",
+            ["", "warm", "cold", "cold / warm"],
+            [["distance", us(drives["warm"]), us(drives["cold"]),
+              f"{drives['cold'] / drives['warm']:.2f}"]],
+        ),
+        section(
+            "Microseconds per pose of the distance and of its gradient, among 1000 obstacles:",
+            ["", "distance", "gradient", "gradient / distance"],
+            [[name, us(d), us(g), f"{g / d:.2f}"] for name, (d, g) in gradients.items()],
+        ),
+        section(
+            "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, "
+            "among 200 boxes, two threads; primitives with their ends, one thread:",
             ["", "us", "mean length (m)", "FREE"],
             [
-                row(f"{name}, {side}", us(t), f"{length:.1f}", f"{100 * free:.0f} %")
+                [f"{name}, {side}", us(t), f"{length:.1f}", f"{100 * free:.0f} %"]
                 for (name, side), (t, length, free) in curves.items()
             ],
         ),
-    ]
-    lines += [
-        "",
-        "Microseconds per pose near the edges of a road of 600 vertices:",
-        *table(["", "us"], [row(name, us(t)) for name, t in region.items()]),
-        "",
-        "Milliseconds for 64 trajectories among 100 predicted paths, both of 50 steps, one thread "
-        "(goal of criticality: 4 ms):",
-        *table(["", "ms"], [row(name, f"{1e3 * t:.1f}") for name, t in critical.items()]),
-        "",
-        "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:",
-        *table(
+        section(
+            "Microseconds per pose near the edges of a road of 600 vertices:",
+            ["", "us"],
+            [[name, us(t)] for name, t in region.items()],
+        ),
+        section(
+            "Milliseconds for 64 trajectories among 100 predicted paths, both of 50 steps, one "
+            "thread (goal of criticality: 4 ms):",
+            ["", "ms"],
+            [[name, f"{1e3 * t:.1f}"] for name, t in critical.items()],
+        ),
+        section(
+            "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:",
             ["", "ms", "shapes", "occupied cells per shape"],
             [
-                row(name, f"{1e3 * t:.1f}", shapes, f"{cells / shapes:.1f}")
+                [name, f"{1e3 * t:.1f}", shapes, f"{cells / shapes:.1f}"]
                 for name, (t, shapes, cells) in grids.items()
             ],
         ),
-    ]
+    ]  # fmt: skip
     if trajectories is not None:
         poses, pairs, t = trajectories
-        lines += [
-            "",
-            f"Nanoseconds per pose-obstacle pair of a planner's 1000 trajectories (US101-3_3): "
-            f"{poses} poses, {pairs} pairs, the obstacles in motion:",
-        ]
-        lines += table(
-            ["", "gjk", "shapely", "shapely / gjk"],
-            [
-                row(query, *(f"{1e9 * t[name, query]:.1f}" for name in ("gjk", "shapely")),
-                    f"{t['shapely', query] / t['gjk', query]:.1f}")
-                for query in ("collide", "distance")
-            ],
+        parts.append(
+            section(
+                "Nanoseconds per pose-obstacle pair of a planner's 1000 trajectories "
+                f"(US101-3_3): {poses} poses, {pairs} pairs, the obstacles in motion:",
+                ["", "gjk", "shapely", "shapely / gjk"],
+                [
+                    [query, *(f"{1e9 * t[name, query]:.1f}" for name in ("gjk", "shapely")),
+                     f"{t['shapely', query] / t['gjk', query]:.1f}"]
+                    for query in ("collide", "distance")
+                ],
+            )
         )  # fmt: skip
-    return "\n".join(lines)
+    return "\n\n".join(parts)
 
 
 def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file: Path) -> None:
@@ -628,14 +593,11 @@ def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--passes", type=int, default=21)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--trajectories", type=Path, help="of the planner, left out where absent")
-    parser.add_argument("--svg", type=Path)
-    parser.add_argument("--docs", type=Path)
-    options = parser.parse_args()
-    passes = 5 if options.quick else options.passes
+    arguments = parser(__doc__)
+    arguments.add_argument("--trajectories", type=Path, help="of the planner, left out if absent")
+    arguments.add_argument("--svg", type=Path, required=True)
+    options = arguments.parse_args()
+    passes = 5 if options.quick else 21
     by_count = against_obstacles(COUNTS[:-1] if options.quick else COUNTS, passes)
     by_size = against_poses(BATCHES[:-1] if options.quick else BATCHES, passes)
     trajectories = None
@@ -652,11 +614,10 @@ def main() -> None:
         of_criticality(passes),
         trajectories,
     )
-    print(text)
-    if options.svg:
-        plot(by_count, by_size, options.svg)
+    publish({"scene": text}, options.docs)
+    plot(by_count, by_size, options.svg)
     if options.docs:
-        put(options.docs, {"scene": text})
+        plot(by_count, by_size, options.docs.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,22 @@ bench_summary() {
     "$PYTHON" bench/summary.py
 }
 
+# bench_options PAGE NAME OPTION...: the options of the script of ./dev bench NAME, which writes into PAGE: OPTIONS.
+bench_options() {
+    local page=$1 option
+    shift
+    OPTIONS=("--command=./dev bench $*")
+    for option in "${@:2}"; do
+        case $option in
+            --quick) OPTIONS+=(--quick) ;;
+            --docs) OPTIONS+=("--docs=docs/$page.md") ;;
+            *) die "bench $1 takes --quick and --docs, not $option" ;;
+        esac
+    done
+}
+
 bench_kernel() {
-    local passes=21 cases=20480 docs=() out=$DEV/bench build=$DEV/cpp/bench run="./dev bench${*:+ $*}" site peers=''
+    local passes=21 cases=20480 docs=() out=$DEV/bench run="./dev bench${*:+ $*}" site peers=''
     while (($#)); do
         case $1 in
             --quick) passes=7 cases=2048 ;;
@@ -41,12 +55,15 @@ bench_kernel() {
     site=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     must "bench: build" "mend the build error above" cpp_build bench bench "-DGJK_BENCH_COAL=$site/cmeel.prefix" \
         "-DGJK_BENCH_CHECKOUTS=$peers"
-    "$build/gjk_bench" "--passes=$passes" "--cases=$cases" "--json=$out/results.json" ||
+    bench_pairs results "--benchmark_repetitions=$passes" "--cases=$cases"
+    bench_pairs boxes "--benchmark_repetitions=$passes" "--cases=$cases" --outlines=boxes
+    "$out/venv/bin/python" bench/report.py "$out"/{results,boxes}.json "--svg=$out/results.svg" "--command=$run" "${docs[@]}"
+}
+
+# bench_pairs NAME OPTION...: run the rows of the kernel and its peers: .dev/bench/NAME.{json,txt}.
+bench_pairs() {
+    "$DEV/cpp/bench/gjk_bench" "--benchmark_out=$DEV/bench/$1.json" "${@:2}" >"$DEV/bench/$1.txt" ||
         die "a row of ours was wrong, or the benchmark could not run; see above"
-    "$build/gjk_bench" --outlines=boxes --n=4 "--passes=$passes" "--cases=$cases" "--json=$out/boxes.json" >"$out/boxes.txt" ||
-        die "a row of ours was wrong for rectangles: see .dev/bench/boxes.txt"
-    "$out/venv/bin/python" bench/report.py "$out/results.json" --boxes "$out/boxes.json" --svg "$out/results.svg" \
-        --command "$run" "${docs[@]}"
 }
 
 peers_folder() {
@@ -55,32 +72,16 @@ peers_folder() {
 }
 
 bench_scene() {
-    local options=("--svg=$DEV/bench/scene.svg")
-    while (($#)); do
-        case $1 in
-            --quick) options+=(--quick) ;;
-            --docs) options+=(--svg=docs/benchmarks-scene.svg --docs=docs/benchmarks-scene.md) ;;
-            *) die "bench --scene takes --quick and --docs, not $1" ;;
-        esac
-        shift
-    done
+    bench_options benchmarks-scene --scene "$@"
     bench_python
-    options+=(--trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
-    "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
+    "$DEV/bench/venv/bin/python" bench/scene.py "${OPTIONS[@]}" "--svg=$DEV/bench/scene.svg" \
+        --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json
 }
 
 bench_scale() {
-    local options=()
-    while (($#)); do
-        case $1 in
-            --quick) options+=(--quick) ;;
-            --docs) options+=(--docs=docs/benchmarks-scene.md) ;;
-            *) die "bench --scale takes --quick and --docs, not $1" ;;
-        esac
-        shift
-    done
+    bench_options benchmarks-scene --scale "$@"
     bench_python
-    "$DEV/bench/venv/bin/python" bench/scale.py "${options[@]}"
+    "$DEV/bench/venv/bin/python" bench/scale.py "${OPTIONS[@]}"
 }
 
 # Enter the environment of the benchmarks in Python: the peers, and the library that was built.
@@ -94,24 +95,9 @@ bench_python() {
     export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
 }
 
-# bench_options NAME PAGE OPTION...: the options of the script of ./dev bench --NAME, which writes into PAGE: OPTIONS.
-bench_options() {
-    local name=$1 page=$2
-    shift 2
-    OPTIONS=("--command=./dev bench --$name${*:+ $*}")
-    while (($#)); do
-        case $1 in
-            --quick) OPTIONS+=(--quick) ;;
-            --docs) OPTIONS+=("--docs=$page") ;;
-            *) die "bench --$name takes --quick and --docs, not $1" ;;
-        esac
-        shift
-    done
-}
-
 bench_planning() {
     local python=$DEV/bench/venv/bin/python worlds=../shared/data/planning_worlds.json
-    bench_options planning docs/benchmarks-planning.md "$@"
+    bench_options benchmarks-planning --planning "$@"
     [[ -r $worlds ]] || die "bench --planning needs $worlds, the worlds of Bench-MR"
     bench_python
     "$python" -c 'import ompl' || die "bench --planning needs OMPL, and PyPI has no wheel of it for this machine"
@@ -119,14 +105,14 @@ bench_planning() {
 }
 
 bench_mppi() {
-    bench_options mppi docs/benchmarks-planning.md "$@"
+    bench_options benchmarks-planning --mppi "$@"
     bench_python
     must "bench: build" "mend the build error above" cpp_build bench bench-mppi
     "$DEV/bench/venv/bin/python" bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-mppi/libraster.so"
 }
 
 bench_one_shot() {
-    bench_options one-shot docs/benchmarks.md "$@"
+    bench_options benchmarks --one-shot "$@"
     bench_python
     "$DEV/bench/venv/bin/python" bench/one_shot.py "${OPTIONS[@]}"
 }
@@ -148,16 +134,8 @@ command_soak() {
 }
 
 bench_node() {
-    local options=()
-    while (($#)); do
-        case $1 in
-            --quick) options+=(--quick) ;;
-            --docs) options+=(--docs=docs/benchmarks-node.md) ;;
-            *) die "bench --node takes --quick and --docs, not $1" ;;
-        esac
-        shift
-    done
+    bench_options benchmarks-node --node "$@"
     ros_environment
     ros_build plain
-    in_ros plain python bench/node.py "${options[@]}"
+    in_ros plain python bench/node.py "${OPTIONS[@]}"
 }
