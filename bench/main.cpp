@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Every row over every cell (kind of pair, number of vertices), run by Google Benchmark, whose
-// options apply. A repetition is a pass over the cases; those of all rows are interleaved.
+// options apply. A repetition is a pass over the cases; those of the rows of a cell are
+// interleaved.
 //
-//   gjk_bench [--cases=20480] [--outlines=polygons|boxes] --benchmark_repetitions=21
-//     --benchmark_out=FILE
+//   gjk_bench [--cases=20480] [--outlines=boxes] --benchmark_repetitions=21 > results.json
 //
 // The exit code is 1 if a row of this package gave a wrong answer.
 #include <benchmark/benchmark.h>
@@ -16,7 +16,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "random.hpp"
@@ -90,6 +90,40 @@ class Passes {
   bool is_wrong_ = false;
 };
 
+// Google Benchmark writes a document per run. Here every cell is a run, because the heap of a cell
+// must not scatter the shapes of the next one, and all cells go into one document.
+struct Json : benchmark::JSONReporter {
+  bool ReportContext(const Context& context) override {
+    return std::exchange(is_begun, true) || JSONReporter::ReportContext(context);
+  }
+  void Finalize() override {}
+  void finish() { JSONReporter::Finalize(); }
+
+  bool is_begun = false;
+};
+
+// Runs the rows over one cell. Returns whether a row of this package gave a wrong answer.
+bool run_cell(const Dataset& dataset, const std::vector<Row>& rows, Json& json) {
+  benchmark::ClearRegisteredBenchmarks();
+  std::deque<Passes> passes;  // no element moves
+  for (const Row& row : rows) {
+    if (!row.takes(dataset)) continue;
+    Passes& own = passes.emplace_back(row, dataset, passes.size() + 1);
+    benchmark::RegisterBenchmark(own.name().c_str(),
+                                 [&own](benchmark::State& state) { own.run(state); })
+        ->Iterations(1)
+        ->UseManualTime();
+  }
+  benchmark::RunSpecifiedBenchmarks(&json);
+  bool is_wrong = false;
+  for (const Passes& each : passes) {
+    if (!each.is_wrong() || each.name().find("/gjk") == std::string::npos) continue;
+    std::fprintf(stderr, "gjk_bench: a wrong answer of %s\n", each.name().c_str());
+    is_wrong = true;
+  }
+  return is_wrong;
+}
+
 int run(int cases, Outlines outlines) {
   const std::vector<Row> rows = all_rows();
   benchmark::AddCustomContext("compiler", std::string("g++ ") + __VERSION__);
@@ -101,28 +135,14 @@ int run(int cases, Outlines outlines) {
   }
   const std::vector<int> counts =
       outlines == Outlines::boxes ? std::vector{4} : std::vector{4, 8, 12, 16, 20, 24};
-  std::deque<Dataset> datasets;  // nothing in it moves
-  std::deque<Passes> passes;
+  Json json;
+  bool is_wrong = false;
   for (const Kind kind : {Kind::distant, Kind::overlap, Kind::touch}) {
     for (const int n : counts) {
-      const Dataset& dataset = datasets.emplace_back(make_dataset(kind, n, cases, 1, outlines));
-      for (const Row& row : rows) {
-        if (!row.takes(dataset)) continue;
-        Passes& own = passes.emplace_back(row, dataset, passes.size() + 1);
-        benchmark::RegisterBenchmark(own.name().c_str(),
-                                     [&own](benchmark::State& state) { own.run(state); })
-            ->Iterations(1)
-            ->UseManualTime();
-      }
+      is_wrong |= run_cell(make_dataset(kind, n, cases, 1, outlines), rows, json);
     }
   }
-  benchmark::RunSpecifiedBenchmarks();
-  bool is_wrong = false;
-  for (const Passes& each : passes) {
-    if (!each.is_wrong() || each.name().find("/gjk") == std::string::npos) continue;
-    std::fprintf(stderr, "gjk_bench: a wrong answer of %s\n", each.name().c_str());
-    is_wrong = true;
-  }
+  json.finish();
   return is_wrong ? 1 : 0;
 }
 

@@ -60,9 +60,9 @@ bench_kernel() {
     "$out/venv/bin/python" bench/report.py "$out"/{results,boxes}.json "--svg=$out/results.svg" "--command=$run" "${docs[@]}"
 }
 
-# bench_pairs NAME OPTION...: run the rows of the kernel and its peers: .dev/bench/NAME.{json,txt}.
+# bench_pairs NAME OPTION...: run the rows of the kernel and its peers: .dev/bench/NAME.json.
 bench_pairs() {
-    "$DEV/cpp/bench/gjk_bench" "--benchmark_out=$DEV/bench/$1.json" "${@:2}" >"$DEV/bench/$1.txt" ||
+    "$DEV/cpp/bench/gjk_bench" "${@:2}" >"$DEV/bench/$1.json" ||
         die "a row of ours was wrong, or the benchmark could not run; see above"
 }
 
