@@ -348,6 +348,8 @@ class Runner:
         for command in self.targets.commands:
             if tree.command(command) != 0:
                 raise SystemExit(f"{command['name']} fails without a mutant")
+        if tree.instances() is None:
+            raise SystemExit("src_cpp/mutation/instances.cpp does not compile without a mutant")
         return timeouts
 
     def judge(self, tree: Tree, mutant: Mutant) -> tuple[str, str]:

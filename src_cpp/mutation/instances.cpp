@@ -32,6 +32,9 @@ Certificate unsure_edges(const View& p, const View& q, const EdgeTests& tests) {
 Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s, bool any_turn) {
   return Certificate::moving(a, b, n, s, any_turn);
 }
+Transform from_pose(const Pose& pose, Vec2 origin, double error) {
+  return Transform::from_pose(pose, origin, error);  // by the overload with sine and cosine
+}
 double reach_of(const Convex& p, const Convex& q, double reach) { return grown_reach(p, q, reach); }
 double cross(const View& p, Vec2 a, Vec2 b, Vec2 c, Vec2 d) {
   return exact::certain_cross(a, b, c, d, exact::product_of(p));
@@ -115,7 +118,6 @@ Certificate of_either(const Certificate& a, const Certificate& b) { return stron
 
 [[gnu::used]] const std::tuple kPlaces{&sin_cos,
                                        &is_in_domain,
-                                       &Transform::from_pose,
                                        &Transform::is_rotated,
                                        &Transform::is_identity,
                                        &Transform::rotate,
