@@ -98,9 +98,7 @@ class Placed:
         return self._placed[key]
 
     @classmethod
-    def of(
-        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
-    ) -> "Placed":
+    def of(cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool) -> "Placed":
         """Divide a list into its obstacles and its region.
 
         Raises

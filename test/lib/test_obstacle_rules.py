@@ -93,6 +93,25 @@ def test_a_good_list_passes_both() -> None:
     assert len(made(GOOD)) == 2
 
 
+@pytest.mark.parametrize("need_ids", [True, False])
+def test_limits_and_the_number_of_ids(need_ids: bool) -> None:
+    GOOD.check(2, 3, need_ids=need_ids)
+    for limits, rule in (((1, 3), "2 obstacles, limit 1"), ((2, 2), "3 points in this obstacle")):
+        with pytest.raises(InputError, match=rule):
+            GOOD.check(*limits, need_ids=need_ids)
+    rule = "must hold one id" if need_ids else "must be empty or hold one id"
+    with pytest.raises(InputError, match=f"^ids: {rule} for each of 2 obstacles"):
+        replace(GOOD, ids=np.array([1])).check(2, 3, need_ids=need_ids)
+
+
+def test_the_first_id_that_comes_again_is_named() -> None:
+    ids = np.tile(np.arange(50), 2)
+    squares = np.tile([0.0, 0, 1, 0, 0, 1], 100)
+    data = Obstacles("odom", 0, ids=ids, offsets=np.arange(0, 301, 3), xy=squares)
+    with pytest.raises(InputError, match=r"^ids\[50\]: must be unique \(got 0 again\)"):
+        data.check(100, 3)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_same_status_argument_and_words(name: str) -> None:
     """The message shows the value that was given."""

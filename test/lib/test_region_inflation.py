@@ -22,7 +22,7 @@ from mirroring import Run
 from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from gjk_collision import OUTSIDE, Region, Scene, Shape, _core
+from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
 from gjk_collision.server import questions
 from gjk_collision.server.compose import region_of
 from gjk_collision.server.config import Config, SourceConfig
@@ -254,6 +254,20 @@ def test_bad_inflation_is_refused(inflation: float) -> None:
     fields["region_inflation"] = inflation
     content = _core.Mirror.read(mirroring.message(mirroring.SNAPSHOT, fields))
     assert "region_" in content.error
+
+
+def test_a_region_that_is_not_turned_has_its_inflation_exactly() -> None:
+    """No rounding is added, so the distance that is required is the parameter."""
+    data = message("odom", ROOM, None, 0)
+    region, turned = region_of(data, Pose(), 0.3), region_of(data, TURNED, 0.3)
+    assert region is not None and turned is not None
+    assert (region._radii == 0.3).all() and (turned._radii > 0.3).all()
+
+
+def test_holes_that_leave_nothing_are_named_by_the_kinds() -> None:
+    room, hole = corners(ROOM), corners((-9.0, -6.0, 8.0, 8.0))
+    with pytest.raises(InputError, match=r"^kinds: "):
+        region_of(outlines([room, hole], [REGION, HOLE], "odom", 0), Pose(), 0.0)
 
 
 def test_a_region_of_the_library_has_no_inflation() -> None:
