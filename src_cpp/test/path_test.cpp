@@ -82,6 +82,33 @@ TEST(Path, meets_what_moves) {
   EXPECT_EQ(early.distance.lower, -kInfinity);
 }
 
+TEST(Path, the_error_of_the_times_counts_at_the_ends_of_what_is_known) {
+  // A point, known for 2 s, that is 0.3 m away from the ego at the first or the last time.
+  const auto verdict = [](double start, double error, double margin) {
+    for (const double direction : {1.0, -1.0}) {
+      Piece piece = Piece::moving({direction * 102.3, 0.0, 0.0}, {-direction * 50.0, 0.0, 0.0});
+      piece.begin = 0.0;
+      piece.end = 2.0;
+      Scene scene;
+      scene.add(shape_of({{0.0, 0.0}}), {direction * 102.3, 0.0, 0.0}, std::vector<Piece>{piece});
+      scene.set_time_error(error);
+      scene.build();
+      const std::vector<Pose> poses{{direction * (start == 0.0 ? 100.0 : 0.0), 0.0, 0.0}};
+      const PathResult result =
+          check_path(scene, box(4, 2), poses, std::vector<double>{start}, {.margin = margin});
+      if (!is_free(result.verdict)) return result.verdict;
+      EXPECT_LE(result.distance.lower, 0.3 - error * 50.0);
+    }
+    return Verdict::free;
+  };
+  for (const double start : {0.0, 2.0}) {
+    EXPECT_EQ(verdict(start, 0.0, 0.0), Verdict::free) << start;
+    EXPECT_EQ(verdict(start, 0.001, 0.0), Verdict::free) << start;
+    EXPECT_EQ(verdict(start, 0.001, 0.28), Verdict::margin) << start;
+    EXPECT_EQ(verdict(start, 0.01, 0.0), Verdict::collision) << start;
+  }
+}
+
 TEST(Path, bad_input_is_never_free) {
   const Scene scene = scene_of(box(4, 2), {100.0, 0.0, 0.0});
   const Shape ego = box(4, 2);
