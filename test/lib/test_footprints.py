@@ -153,7 +153,7 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
         snapshot = world.snapshot(**time.both)
         answer = questions.collide(snapshot, FAR)
         assert (answer.verdict, answer.status) == unknown(status), answer.message
-        assert word in answer.message and "twist_topic" in answer.message
+        assert word in answer.message and " twist_topic: " in answer.message
         assert isinstance(snapshot.twist, Fault)
         assert said(snapshot.chosen("long"), FAR) == FREE
         assert said(snapshot.chosen("default"), FAR) == FREE
@@ -162,7 +162,9 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
     drive(world, time, 0.5, stamp=time.now - S)
     now(Status.STALE_FOOTPRINT, "1.000 s old, limit 0.5 s")
     drive(world, time, 0.5)
-    assert world.snapshot(**time.both).footprint_name == "small"
+    chosen = world.snapshot(**time.both)
+    assert chosen.footprint_name == "small"
+    assert chosen.outline is not None and chosen.outline.ravel().tolist() == list(SMALL)
     time.pass_(0.3)
     drive(world, time, 0.5, stamp=time.now - round(0.3 * S))
     time.pass_(0.3)

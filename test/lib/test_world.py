@@ -211,6 +211,12 @@ def test_frozen_stamp_does_not_keep_data_alive(time: Time) -> None:
         time.pass_(0.1)
         send(world, time, (0, 0), stamp=T0, sequence=sequence)
     assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    note = "the stamp of the last message was received before"
+    assert note in why(world, time)
+    send(world, time, (0, 0))
+    time.pass_(1.0)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    assert note not in why(world, time)
 
 
 @pytest.mark.requirement("D-1")
