@@ -469,3 +469,25 @@ def test_poses_of_a_batch_in_another_frame_are_answered_as_alone() -> None:
             assert one.verdicts[0] == many.verdicts[i]
             if mode:
                 assert one.lower_bounds[0] == many.lower_bounds[i]
+
+
+def test_the_rounding_of_each_obstacle_is_that_of_it_alone() -> None:
+    """Of three with paths, one is much larger than the others."""
+    config = Config(prediction_policy="constant_velocity", prediction_horizon=8.0)
+    frame = Pose(4.5e5, 5.4e6, 0.3)
+    sizes = [1.0, 1e7, 2.0]
+    triangles = np.array([[0.0, 0, size, 0, 0, size] for size in sizes])
+    path = np.array([[1.0, 2.0, 0.1], [3.0, 4.0, 0.4]])
+
+    def errors(which: list[int]) -> np.ndarray:
+        n = len(which)
+        data = Obstacles(
+            "lidar", T0, offsets=3 * np.arange(n + 1), xy=triangles[which].ravel(),
+            poses=np.ones(3 * n), path_offsets=2 * np.arange(n + 1),
+            path_times=np.tile([1.0, 1.5], n), path_poses=np.tile(path.ravel(), n),
+        )  # fmt: skip
+        return placing_errors(Placed(data, frame, 0.0), config)
+
+    alone = [float(errors([i])[0]) for i in range(3)]
+    assert alone[1] > 2.0 * max(alone[0], alone[2])
+    assert errors([0, 1, 2]).tolist() == alone

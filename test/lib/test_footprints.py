@@ -503,7 +503,10 @@ ROUND = {"a.robot_radius": 1.0}
         ({**ROUND, "a.theta_min": 1.0, "a.theta_max": 0.5}, "a.theta_max: must not be less than"),
         ({**ROUND, "a.footprint": list(SMALL)}, "a.robot_radius: must be 0"),
         ({"a.footprint": [1.0, 2.0, 3.0]}, "a.footprint: must be pairs"),
-        ({**ROUND, "speed_footprints": ["b"]}, "speed_footprints[0]: must be"),
+        (
+            {**ROUND, "speed_footprints": ["b"]},
+            "speed_footprints[0]: must be a name in footprint_names (a)",
+        ),
         ({**ROUND, "speed_footprints": ["a"]}, "twist_topic: must be set"),
     ],
 )
