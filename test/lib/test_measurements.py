@@ -458,7 +458,8 @@ def test_point_out_of_range_is_named(voxel: float, text: str) -> None:
     ],
 )
 def test_parameter_of_another_type_is_refused(kind: str, name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=rf"^s.{name}: has no effect on the type {kind}.*got {value}"):
+    rule = f"s.{name}: has no effect on the type {kind}"
+    with pytest.raises(InputError, match=rf"^{rule}.*got {value}"):
         SourceConfig("s", type=kind, **{name: value})
 
 
