@@ -186,9 +186,9 @@ inline std::span<const Arc> arc_rows(const Doubles& rows) {
 inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t count,
                                               const char* name) {
   if (length(poses) != 3 * count) {
-    refuse(Status::array_mismatch, name, -1,
-           "must hold 3 values (x, y, yaw) for each shape, here " + std::to_string(3 * count) +
-               " values" + got(length(poses)));
+    refuse(
+        Status::array_mismatch, name, -1,
+        "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
   const std::span<const Pose> placed = pose_rows(poses);
   bool are_usual = true;

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import signal
 import sys
 from collections import Counter
@@ -116,7 +117,10 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
         return mirror.fault() is None
 
     bench.until(is_complete, f"a complete snapshot of {values}")
-    for step in range(30):
+    # On a busy machine, a message often comes between the two answers.
+    for step in itertools.count():
+        if step >= 30 and compared >= 60:
+            break
         publish()
         if step == 20:
             margin = config.safety_margin + 0.05
@@ -142,7 +146,6 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
             assert bits(ours) == bits(theirs), (seed, step, name)
             assert ours.info.config_hash == theirs.info.config_hash
             assert ours.info.oldest_data_stamp_ns == theirs.info.oldest_data_stamp_ns
-    assert compared >= 60, (compared, said)
     assert said[Verdict.COLLISION] > 5, said
 
 
