@@ -62,11 +62,12 @@ ros_build() {
 
 # colcon_build KIND COLCON-OPTION...
 colcon_build() {
-    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python key module symlinks=OFF
+    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python kernel=$HOME_DIR/module/kernel.o key module symlinks=OFF
     [[ $1 == symlink ]] && symlinks=ON # said each time: CMake would remember that of the other kind
     shift
     key=$(module_key "$python")
     module=$(module_take "$python" "$HOME_DIR/module")
+    [[ -f $kernel ]] || kernel='' # a wheel keeps none
     echo "compiled module: ${module:-built here}"
     rm -rf "$ws/install" # so that what was deleted in the checkout is not left installed
     # Without MAKEFLAGS, colcon passes ninja a limit of the load, and a busy machine builds one file at a time.
@@ -74,7 +75,7 @@ colcon_build() {
         colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$HOME_DIR/build" --install-base "$ws/install" \
         --event-handlers console_direct+ "$@" \
         --cmake-args -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$python" \
-        "-DGJK_PYTHON_MODULE=$module" "-DGJK_KERNEL_OBJECT=${module:+$HOME_DIR/module/kernel.o}" \
+        "-DGJK_PYTHON_MODULE=$module" "-DGJK_KERNEL_OBJECT=$kernel" \
         "-DAMENT_CMAKE_SYMLINK_INSTALL=$symlinks"
     [[ -n $module ]] || module_keep "$python" "$key" "$ws/install"
 }
