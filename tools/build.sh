@@ -70,6 +70,7 @@ colcon_build() {
     [[ -f $kernel ]] || kernel='' # a wheel keeps none
     echo "compiled module: ${module:-built here}"
     rm -rf "$ws/install" # so that what was deleted in the checkout is not left installed
+    rm -rf "$HOME_DIR"/build/gjk_collision/ament_cmake_python/gjk_collision/gjk_collision # a folder or a link, by kind
     # Without MAKEFLAGS, colcon passes ninja a limit of the load, and a busy machine builds one file at a time.
     MAKEFLAGS=${MAKEFLAGS:--j$(nproc)} \
         colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$HOME_DIR/build" --install-base "$ws/install" \
