@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gjk/certificate.hpp"
+#include "gjk/query.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "pairs.hpp"
 
@@ -152,6 +153,20 @@ TEST(Disjoint, agrees_with_integers) {
   }
   EXPECT_GT(hits, kPairs / 10);
   EXPECT_GT(kPairs - hits, kPairs / 10);
+}
+
+TEST(ExactCollide, sees_two_vertices_one_step_beside_an_edge) {
+  // Two parallel edges, one step of a double apart: doubles are unsure of both ends of both edges.
+  const double step = 0x1p-52;
+  const double x[] = {0.0, 2.0, 3.0}, y[] = {0.0, -2.0, 1.0};
+  const double far_x[] = {0.0, 3.0, -1.0};
+  for (const double shift : {0.0, step}) {
+    const double far_y[] = {shift, 1.0 + shift, 4.0};
+    const Convex p = Convex::view(x, y, 3), q = Convex::view(far_x, far_y, 3);
+    const Verdict expected = shift > 0.0 ? Verdict::free : Verdict::collision;
+    EXPECT_EQ(collide(p, q), expected);
+    EXPECT_EQ(collide(q, p), expected);
+  }
 }
 
 TEST(ExactCollide, compares_radii_with_distances_as_polynomials) {
