@@ -288,3 +288,8 @@ def test_the_rest_is_read_at_configure() -> None:
     for changes in ({"check_frame": "map"}, {"obstacle_sources": ["obstacles", "radar"]}):
         refusal = Config().refusal(Config().changed(changes), active=False)
         assert f"{next(iter(changes))}: cannot change while the node is configured" in refusal
+
+
+def test_a_configuration_needs_a_source() -> None:
+    with pytest.raises(InputError, match=r"^obstacle_sources: must name at least one source"):
+        Config(sources=())

@@ -424,6 +424,7 @@ def test_each_footprint_has_its_own_error_in_another_frame(time: Time) -> None:
     ("names", "fields", "text"),
     [
         ("small long", {"which": which(0, 1, 2)}, "which[2]: must be an index in footprints"),
+        ("small long", {"which": np.array([0, -1, 0])}, "which[1]: must be an index"),
         ("small long", {}, "which: must have 3 values, one per pose (got 0)"),
         ("small", {"which": which(0, 1)}, "which: must be empty or have 3 values"),
         ("small huge", {"which": which(0, 0, 0)}, "footprints[1]: must be"),
@@ -503,6 +504,11 @@ ROUND = {"a.robot_radius": 1.0}
         ({**ROUND, "a.theta_min": 1.0, "a.theta_max": 0.5}, "a.theta_max: must not be less than"),
         ({**ROUND, "a.footprint": list(SMALL)}, "a.robot_radius: must be 0"),
         ({"a.footprint": [1.0, 2.0, 3.0]}, "a.footprint: must be pairs"),
+        (
+            {"footprint_names": [f"f{i}" for i in range(256)]}
+            | {f"f{i}.robot_radius": 1.0 for i in range(256)},
+            "footprint_names: must have at most 255 names",
+        ),
         (
             {**ROUND, "speed_footprints": ["b"]},
             "speed_footprints[0]: must be a name in footprint_names (a)",

@@ -107,6 +107,7 @@ def test_an_obstacle_that_crosses_between_the_times() -> None:
     assert said(met) == (Verdict.COLLISION, Status.SUCCESS)
     assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
     assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
+    assert met.index == 0
     late = questions.check_path(crossing, way, np.array([0.0, 2.0]), stamp=2 * 10**9)
     assert late.answer.is_free, "by then it is past"
     assert questions.check_path(crossing, way).answer.is_free, "without times it stays where it is"

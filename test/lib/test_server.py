@@ -182,7 +182,9 @@ def test_a_fault_applies_to_each_of_several_footprints() -> None:
     snapshot = node_at(Clock(), footprints=(small,)).server.snapshot()
     both = snapshot.chosen_among(["", "small"])
     fault = Fault(Status.STALE_OBSTACLES, "too old")
-    assert [each.fault for each in both.invalidated(fault).among] == [fault, fault]
+    ended = both.invalidated(fault)
+    assert [each.fault for each in ended.among] == [fault, fault]
+    assert (ended.fault, ended.data_fault) == (fault, fault)
 
 
 def test_pose_of_a_frame_that_is_not_a_number() -> None:
