@@ -35,7 +35,7 @@ coverage_cpp() {
 coverage_ctest() {
     local key
     key=$(hash_of src_cpp/include)
-    coverage_build
+    coverage_build || return
     coverage_forget -not
     printf '%s' "$key" >"$COVERAGE/cpp.key"
     cpp_test coverage -j "$(nproc)"
@@ -50,16 +50,19 @@ coverage_lib() {
 # Many lines of the kernel run for Python only: a copy of the package has a module that counts them.
 coverage_module() {
     local site=$COVERAGE/site-packages
-    coverage_build
+    coverage_build || return
     coverage_forget
     rm -rf "$site"
     mkdir -p "$site"
-    cp -r "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/gjk_collision" "$site/"
-    cp "$DEV"/cpp/coverage/_core.*.so "$site/gjk_collision/"
+    cp -r "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/gjk_collision" "$site/" || return
+    cp "$COVERAGE"/module/_core.*.so "$site/gjk_collision/" || return
     PYTHONPATH=$site coverage_pytest lib test/lib "--numprocesses=$(nproc)" --dist=loadfile
 }
 
-coverage_build() { cpp_build src_cpp coverage "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python"; }
+coverage_build() {
+    cpp_build src_cpp coverage "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python" \
+        "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$COVERAGE/module"
+}
 
 # coverage_forget [-not]: delete the counts of the module (-not: those of the C++ tests) from the run before.
 coverage_forget() {
