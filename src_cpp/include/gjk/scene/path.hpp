@@ -249,22 +249,22 @@ class PathCheck {
   }
 
   // Makes `still` a motion that stands where obstacle part k is at any time within `by` (s) of
-  // `time` (s, on the clock of `motion`). Returns false if the obstacle is not known at `time`, or
-  // moves more than `most` (m).
-  bool stand(Motion motion, std::size_t k, double time, double by, double most,
-             Piece& still) const noexcept {
+  // `time` (s, on the clock of `motion`). Returns how far (m) it moves meanwhile; infinity: it is
+  // not known at `time`, and stands anywhere.
+  double stand(Motion motion, std::size_t k, double time, double by, Piece& still) const noexcept {
     const double reach = obstacles_.outlines().reach(k);
     std::size_t at = 0;
     const Piece* const piece = piece_at(motion, time, at);
-    if (piece == nullptr) return false;
+    still = Piece::still({});
+    still.is_arc = true;
+    still.from_shift = std::numeric_limits<double>::infinity();
+    if (piece == nullptr) return still.from_shift;
     const LocalTime any{time, by * (1.0 + 4.0 * kUnitRoundoff)};
     const double moved = drift(motion, at, any, reach);
-    if (!(moved <= most)) return false;
     const Placement now = piece->at(time, reach);
-    still = Piece::still(now.pose);
-    still.is_arc = true;
+    still.from = now.pose;
     still.from_shift = now.error + moved;
-    return true;
+    return moved;
   }
 
   // Part i of the ego against part k of the obstacles.
@@ -304,8 +304,8 @@ class PathCheck {
     Piece standing;
     // The obstacle may move by as much as the error of the times displaces the ego.
     if (is_instant(way) && most - required(from) <= 0.25 * options_.tolerance &&
-        stand(motion, k, begin, until - from,
-              std::fmax(0x1p-6 * options_.tolerance, unsure(way) * way.speed(reach_)), standing)) {
+        stand(motion, k, begin, until - from, standing) <=
+            std::fmax(0x1p-6 * options_.tolerance, unsure(way) * way.speed(reach_))) {
       const double rounding =
           4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
           std::numeric_limits<double>::denorm_min();
@@ -321,14 +321,15 @@ class PathCheck {
     const auto to_query = [stamp, early](double time) noexcept {
       return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
     };
-    constexpr double kAny = std::numeric_limits<double>::infinity();
-    if (from < first && stand(motion, k, first, first - from, kAny, standing)) {
+    if (from < first) {
+      stand(motion, k, first, first - from, standing);
       compare(way, {&standing, 1}, i, k, from, std::fmin(first, until), required, to_query);
     }
     if (std::fmax(from, first) <= std::fmin(until, last)) {
       compare(way, motion, i, k, begin, end, required, to_query);
     }
-    if (until > last && stand(motion, k, last, until - last, kAny, standing)) {
+    if (until > last) {
+      stand(motion, k, last, until - last, standing);
       compare(way, {&standing, 1}, i, k, std::fmax(last, from), until, required, to_query);
     }
   }
