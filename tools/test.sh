@@ -80,7 +80,7 @@ ros_suite() {
 
 # python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force. A whole run uses all processors; the
 # tests with ROS mostly wait, so two processes share one. A file stays in one process, so that it shares its fixtures;
-# each process has a ROS domain of its own.
+# each process has a ROS domain of its own. A run ends soon where a process hangs, or where nothing can be reached.
 python_tests() {
     local result=$DEV/results/$1.xml folders=() options=() status=0 processes
     processes=$(nproc)
@@ -88,7 +88,7 @@ python_tests() {
     while [[ $1 != -- ]]; do folders+=("$1"); shift; done
     shift
     [[ ${folders[0]} != test/ros ]] || processes=$((2 * processes))
-    (($#)) || options=("--numprocesses=$processes" --dist=loadfile)
+    (($#)) || options=("--numprocesses=$processes" --dist=loadfile --max-worker-restart=0 --maxfail=10)
     # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
     PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis pytest -o "cache_dir=$DEV/pytest_cache" \
         "--junitxml=$result" "${options[@]}" "${folders[@]}" "$@" || status=$?

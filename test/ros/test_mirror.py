@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import signal
 import sys
 from collections import Counter
@@ -103,7 +102,7 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
         for name in ("lidar", "radar", "map")
     }
     said: Counter[Verdict] = Counter()
-    compared = 0
+    step = compared = 0
 
     def publish() -> None:
         for name, publisher in publishers.items():
@@ -117,10 +116,9 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
         return mirror.fault() is None
 
     bench.until(is_complete, f"a complete snapshot of {values}")
-    # On a busy machine, a message often comes between the two answers.
-    for step in itertools.count():
-        if step >= 30 and compared >= 60:
-            break
+
+    def is_compared() -> bool:
+        nonlocal step, compared
         publish()
         if step == 20:
             margin = config.safety_margin + 0.05
@@ -146,6 +144,11 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
             assert bits(ours) == bits(theirs), (seed, step, name)
             assert ours.info.config_hash == theirs.info.config_hash
             assert ours.info.oldest_data_stamp_ns == theirs.info.oldest_data_stamp_ns
+        step += 1
+        return step > 30 and compared >= 60
+
+    # On a busy machine, a message often comes between the two answers.
+    bench.until(is_compared, "60 answers for the same snapshot", 300.0)
     assert said[Verdict.COLLISION] > 5, said
 
 
