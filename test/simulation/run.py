@@ -54,6 +54,7 @@ class Process:
     server: Any  # Node or Planner
     record: Any  # NodeRecord or MirrorRecord
     blocked: int = 0  # it does nothing until this time
+    waiting: deque[Callable[[], None]] = field(default_factory=deque)  # for the end of this time
     is_alive: bool = True
     is_changed: bool = False  # a snapshot is to be published soon
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -110,10 +111,21 @@ class Run:
         if not process.is_alive:
             return
         if self.now < process.blocked:
-            self._at(process.blocked, lambda: self._when_free(process, do))
+            process.waiting.append(do)
+            if len(process.waiting) == 1:
+                self._at(process.blocked, lambda: self._go_on(process))
             return
         process.server.true = self.now
         do()
+
+    def _go_on(self, process: Process) -> None:
+        """Do what has waited in a process, in its order."""
+        while process.is_alive and self.now >= process.blocked and process.waiting:
+            process.server.true = self.now
+            process.waiting[0]()
+            process.waiting.popleft()  # now, so that only this method comes back to the others
+        if process.is_alive and process.waiting:
+            self._at(process.blocked, lambda: self._go_on(process))
 
     def _later(self, process: Process, delay: int, do: Callable[[], None]) -> None:
         self._at(self.now + delay, lambda: self._when_free(process, do))
