@@ -18,8 +18,10 @@ def start() -> Iterator[Callable[..., tuple[Any, Any]]]:
     started: list[tuple[Server, Bench]] = []
 
     def make(name: str, **parameters: Any) -> tuple[Server, Bench]:
-        # The time budget is that of a busy machine.
-        server = Server(name, **{"footprint": BOX, "time_budget": 1.0, **parameters})
+        # The limits are those of a busy machine.
+        sources = parameters.get("obstacle_sources") or ["obstacles"]
+        limits = {f"{each}.timeout": 10.0 for each in sources} | {"time_budget": 1.0}
+        server = Server(name, **{"footprint": BOX, **limits, **parameters})
         started.append((server, Bench(name)))
         return started[-1]
 

@@ -78,7 +78,7 @@ def test_four_clients_with_sixteen_requests_each(
 
 def test_a_burst_of_many_clients(start: Start) -> None:
     """12 clients send 16 requests each before the first is answered: all of them wait in line."""
-    _, bench = start("besieged", time_budget=1.0, **{"obstacles.timeout": 10.0})
+    _, bench = start("besieged", time_budget=1.0)
     bench.publish()
     bench.until_status(*FREE)
     clients = [
@@ -94,7 +94,7 @@ def test_a_burst_of_many_clients(start: Start) -> None:
 
 
 def test_batches_of_ten_thousand_poses(start: Start) -> None:
-    _, bench = start("broad", time_budget=5.0, **{"obstacles.timeout": 10.0})
+    _, bench = start("broad", time_budget=5.0)
     bench.publish(lambda: bench.array(GRID), rate=5.0)
     bench.until_status(*FREE, x=-50.0)
     for mode in (0, 1, 2):

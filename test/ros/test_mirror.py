@@ -154,7 +154,7 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
 
 @pytest.mark.requirement("V-23")
 def test_it_is_not_free_when_the_node_finds_data_too_old(mirrored: Any) -> None:
-    _, bench, mirror = mirrored("mirror_stale")
+    _, bench, mirror = mirrored("mirror_stale", **{"obstacles.timeout": 0.5})
     far = (50.0, 0.0, 0.0)
     bench.publish()
     bench.until(lambda: mirror.collide(far).verdict is Verdict.FREE, "free")
@@ -386,7 +386,7 @@ def test_questions_that_are_refused(mirrored: Any) -> None:
     assert wrong.status is Status.INVALID_INPUT
     other = mirror.check_poses([far], require_snapshot_id=1)
     assert other.status is Status.SNAPSHOT_MISMATCH
-    later = mirror.collide(far, at=bench.node.get_clock().now().nanoseconds + 10**10)
+    later = mirror.collide(far, at=bench.node.get_clock().now().nanoseconds + 10**11)
     assert later.status is Status.STALE_OBSTACLES
     assert np.isnan(mirror.gradient([far], at=2**62).distances).all()
     found = mirror.gradient([far, (5.0, 0.0, 0.0)], k=2)

@@ -241,7 +241,7 @@ def test_input_that_cannot_be_subscribed_fails_with_the_reason(
     start: Start, parameter: str, value: object, words: str
 ) -> None:
     """A subscription that was made before is undone: else a second attempt would have two."""
-    sources = {"obstacle_sources": "[obstacles, other]"} if "other" in parameter else {}
+    sources = {"obstacle_sources": ["obstacles", "other"]} if "other" in parameter else {}
     server, bench = start("deaf", footprint=None, **{parameter: value}, **sources)
     for _ in range(2):
         message = bench.collide().verdict.message

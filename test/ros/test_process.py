@@ -156,7 +156,7 @@ def test_clock_that_is_not_there_yet_and_then_jumps(start: Start) -> None:
 @pytest.mark.requirement("D-12")
 def test_process_that_was_stopped(start: Start) -> None:
     """What waited in its queues is not new: the clock and the source have died meanwhile."""
-    server, bench = start("stopped", use_sim_time=True)
+    server, bench = start("stopped", use_sim_time=True, **{"obstacles.timeout": 0.5})
     clock = bench.node.create_publisher(Clock, "/clock", 10)
     now = [100.0]
 

@@ -111,9 +111,6 @@ def class_of(kind: str) -> type[Any]:
     return found
 
 
-# On a busy machine, the messages of a bench that waits for a reply come late.
-PATIENT = {"obstacles.timeout": 10.0}
-
 COSTMAP = "nav2_msgs/msg/Costmap"
 DETECTED = "autoware_perception_msgs/msg/DetectedObjects"
 TRACKED = "autoware_perception_msgs/msg/TrackedObjects"
@@ -158,7 +155,7 @@ def test_measurements_over_the_network(start: Start, name: str) -> None:
     given = {f"obstacles.{each}": value for each, value in parameters.items()}
     _, bench = start(
         f"reads_{name}",
-        **{"obstacles.type": kind, "obstacles.topic": "seen", **PATIENT, **given},
+        **{"obstacles.type": kind, "obstacles.topic": "seen", **given},
     )
     bad = []
     publish(bench, message, lambda: make(bool(bad)))
@@ -178,7 +175,7 @@ def test_tracked_object_moves_with_its_twist(start: Start) -> None:
     message = class_of(TRACKED)
     _, bench = start(
         "follows",
-        **{"obstacles.type": TRACKED, "obstacles.topic": "seen", **PATIENT},
+        **{"obstacles.type": TRACKED, "obstacles.topic": "seen"},
     )
 
     def make() -> Any:
@@ -198,7 +195,7 @@ def test_tracked_object_moves_with_its_twist(start: Start) -> None:
 
 
 def test_region_over_the_network(start: Start) -> None:
-    _, bench = start("fenced", **{"obstacles.topic": "seen", **PATIENT})
+    _, bench = start("fenced", **{"obstacles.topic": "seen"})
 
     def make() -> ObstacleArray:
         return ObstacleArray(
@@ -251,7 +248,7 @@ def test_scan_in_a_tilted_frame(start: Start, degrees: float, is_used: bool) -> 
     name = f"tilted_{is_used}"
     _, bench = start(
         name, **{"obstacles.type": "sensor_msgs/msg/LaserScan",
-        "obstacles.topic": f"scan_{name}", "obstacles.point_radius": 0.0, **PATIENT},
+        "obstacles.topic": f"scan_{name}", "obstacles.point_radius": 0.0},
     )  # fmt: skip
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     transforms = bench.node.create_publisher(TFMessage, "/tf_static", latched)

@@ -92,7 +92,7 @@ def test_footprint_that_becomes_too_old_during_a_batch(start: Start, names: list
 def test_timeout_of_an_optional_source_is_refused_while_active(start: Start) -> None:
     """A source that stands still: with a lower timeout, its obstacle would be ignored."""
     _, bench = start(
-        "optional", obstacle_sources="[obstacles, radar]",
+        "optional", obstacle_sources=["obstacles", "radar"],
         **{"obstacles.timeout": 60.0},
         **{"radar.required": False, "radar.timeout": 60.0, "radar.topic": "radar"},
     )  # fmt: skip
@@ -118,7 +118,7 @@ def test_change_during_a_batch(start: Start, change: str) -> None:
     qos = {"map.qos_durability": "transient_local", "map.qos_reliability": "reliable"}
     of_map = {"map.static": True, "map.topic": f"map_{change}", **qos}
     _, bench = start(
-        f"change_{change}", obstacle_sources="[obstacles, map]",
+        f"change_{change}", obstacle_sources=["obstacles", "map"],
         **{"obstacles.timeout": 60.0}, **of_map, **SLOW,
     )  # fmt: skip
     bench.publish(lambda: bench.array(GRID), rate=20.0)

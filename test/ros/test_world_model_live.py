@@ -25,7 +25,7 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 from world_model import Message, Model
 
-from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.config import Config
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.server.pauses import steady_time
 from gjk_collision.verdict import Status, Verdict
@@ -33,6 +33,7 @@ from gjk_collision.verdict import Status, Verdict
 S = 1_000_000_000
 FREE = (Verdict.FREE, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
+PARAMETERS = {"safety_margin": 0.5, "obstacles.timeout": 0.5}
 # x of the vehicle: free, within the margin, and in the obstacle at 0.
 PLACES = (50.0, 2.25, 0.0)
 SLACK = 60_000_000  # ns between two signs of life of the node, and a little more
@@ -51,8 +52,7 @@ class Witness:
 
     def __init__(self, server: Server, bench: Bench, now: int = 0) -> None:
         self.server, self.bench, self.now = server, bench, now
-        source = SourceConfig("obstacles", timeout=0.5)
-        self.config = Config(footprint=tuple(BOX), sources=(source,), safety_margin=0.5)
+        self.config = Config.from_parameters({"footprint": BOX, **PARAMETERS})
         self.sent: list[tuple[int, Message]] = []  # when, by the steady clock
         self.pauses: list[tuple[int, int]] = []
         self.has_jumped = False  # a reply is for an earlier time than the one before
@@ -175,7 +175,7 @@ def nothing() -> None:
 
 @pytest.mark.requirement("D-13")
 def test_stops_floods_and_dying_publishers(start: Start) -> None:
-    w = Witness(*start("judged", safety_margin=0.5))
+    w = Witness(*start("judged", **PARAMETERS))
     w.bench.until(lambda: w.ask(50.0) == (Verdict.UNKNOWN, Status.NO_OBSTACLES), "the node")
     w.bench.until(lambda: w.send() or w.ask(50.0) == FREE, "data")
     w.run(0.5, w.send)
@@ -202,7 +202,7 @@ def test_stops_floods_and_dying_publishers(start: Start) -> None:
 
 @pytest.mark.requirement("D-13")
 def test_clocks_that_stop_and_jump(start: Start) -> None:
-    w = Witness(*start("clocked", safety_margin=0.5, use_sim_time=True), now=1_800_000_000 * S)
+    w = Witness(*start("clocked", use_sim_time=True, **PARAMETERS), now=1_800_000_000 * S)
 
     def go(seconds: float = 0.05) -> None:
         w.tick(seconds)
