@@ -247,15 +247,20 @@ def test_second_opinion_is_on_the_poses_that_were_answered(
     )
     monkeypatch.setattr(server, "note_hit", hits.append)
     way = [x, 0, 0, x, 0, 0]
+    wanted = FREE if x else (Verdict.COLLISION, Status.SUCCESS)
     for ask in (bench.check_poses, bench.check_path):
-        before = frames.asked
-        reply = ask(way, frame="lidar")
-        assert said(reply) == (FREE if x else (Verdict.COLLISION, Status.SUCCESS))
-        assert frames.asked == before + 1
+
+        def is_answered(ask: Callable[..., Any] = ask) -> bool:
+            judged.clear()
+            hits.clear()
+            before = frames.asked
+            reply = ask(way, frame="lidar")
+            assert frames.asked == before + 1
+            return said(reply) == wanted  # else the pose became too old on a busy machine
+
+        bench.until(is_answered, f"{ask.__name__}: {wanted}")
         poses = judged + hits
         assert poses and {pose.x for pose in poses} == {x + frames.asked}
-        judged.clear()
-        hits.clear()
 
 
 @pytest.mark.requirement("N-2")
