@@ -107,6 +107,7 @@ def test_shipped_profile_of_fast_dds(start: Start, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", str(profile))
     if os.environ["ROS_DISTRO"] == "jazzy":
         monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(profile))
+    monkeypatch.delenv("FASTDDS_BUILTIN_TRANSPORTS")  # see test/conftest.py
     before = segments_of_fast_dds()
     server, bench = start("profiled")
     bench.publish()
