@@ -14,7 +14,7 @@ LIMIT = float(os.environ.get("GJK_TEST_LIMIT", "600"))
 STDERR = pytest.StashKey[int]()
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-# Not through shared memory: tests kill processes, which may leave it locked or wrong for the others.
+# Not through shared memory: a process that is killed may leave it locked, or wrong for others.
 os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
 # 1..100: higher domains reach into Linux's ephemeral ports. Child processes inherit it.
 os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)

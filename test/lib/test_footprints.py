@@ -19,6 +19,7 @@ from gjk_collision.server.answers import PosesAnswer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
+from gjk_collision.server.publication import Publication
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
@@ -59,6 +60,21 @@ def said(snapshot: Snapshot, pose: Pose) -> tuple[Verdict, Status]:
 NEAR = Pose(-3.0, 0.0, 0.0)  # a box at the origin begins 2 m ahead: long touches it
 
 
+def test_the_stamp_of_the_twist_is_published_again(time: Time) -> None:
+    """After a quarter of its timeout, because a mirror must know how old it is."""
+    world = by_speed(time, sources=(SourceConfig("obstacles", timeout=5.0),), twist_timeout=2.0)
+    publication, sent = Publication(), []  # type: ignore[var-annotated]
+    for is_stopped in (False, True):
+        if is_stopped:
+            assert publication.stop() == 0
+        for _ in range(9):
+            drive(world, time, 0.5)
+            publication.publish(world.snapshot(**time.both), 1, time.steady, sent.append)
+            time.pass_(0.1)
+        time.pass_(0.1)
+        assert len(sent) == 2 + 2 * is_stopped
+
+
 def test_each_name_answers_with_its_own_footprint(time: Time) -> None:
     snapshot = world_of(time, (0.0, 0.0)).snapshot(**time.both)
     assert (snapshot.footprint_name, said(snapshot, NEAR)) == ("default", FREE)
@@ -94,8 +110,11 @@ def test_named_footprint_needs_no_default_one(time: Time) -> None:
     assert chosen.footprint_age == 0.0
     # It is stale after a while; a named one is not.
     outline(world, time)
+    time.pass_(0.25)
     snapshot = world.snapshot(**time.both)
     assert said(snapshot, FAR) == FREE
+    for names in (["small", "default"], ["default", "small"]):
+        assert snapshot.chosen_among(names).footprint_age == 0.25
     time.pass_(1.1)
     send(world, time, (0.0, 0.0))
     assert said(world.snapshot(**time.both).chosen("small"), FAR) == FREE

@@ -23,7 +23,7 @@ from gjk_collision import InputError, Status, Verdict
 from gjk_collision.server import questions, requests
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
 from gjk_collision.server.snapshot import Fault
@@ -132,6 +132,19 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
         assert (tuple(pose), verified, margin) == ((1.0, 2.0, 0.0), verdict, 0.75)
 
 
+def test_a_fraction_of_the_answers_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = node_at(Clock(), verify_fraction=0.25)
+    node.server.receive("lidar", lambda: boxes((90.0, 2.0), stamp=Clock.now), Clock.now)
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(requests, "verdict_error", lambda *args: asked.append(args) or "")
+    answering = Requests(node.server, AtOnce())
+    request = wire.request(Question("Collide", ((1.0, 2.0),)), 0, 0)
+    for count in range(1, 13):
+        with pytest.raises(StopIteration):
+            answering.answer("Collide", request, lambda *_: None, is_large=False).send(None)
+        assert len(asked) == count // 4
+
+
 @pytest.mark.parametrize(
     ("margin", "status"), [(0.5, Status.SUCCESS), (-1.0, Status.INVALID_INPUT)]
 )
@@ -185,6 +198,35 @@ def test_a_fault_applies_to_each_of_several_footprints() -> None:
     ended = both.invalidated(fault)
     assert [each.fault for each in ended.among] == [fault, fault]
     assert (ended.fault, ended.data_fault) == (fault, fault)
+
+
+def test_poses_are_looked_up_before_a_large_request_is_computed() -> None:
+    """Another thread may compute it, while this one inserts transforms."""
+    node = node_at(Clock())
+    tree = cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    node.server.receive("lidar", lambda: boxes((90.0, 2.0), stamp=Clock.now), Clock.now)
+
+    class Elsewhere(AtOnce):
+        async def run(self, compute: Callable[[], Any], *, is_large: bool) -> Any:
+            tree.lookup = tree.latest = fails_once()  # type: ignore[method-assign]
+            return compute()
+
+    request = wire.request(Question("NearestFree", ((0.0, 0.0),), frame=""), 0, 0)
+    coroutine = Requests(node.server, Elsewhere()).answer(
+        "NearestFree", request, lambda found, _: found, is_large=True
+    )
+    with pytest.raises(StopIteration) as end:
+        coroutine.send(None)
+    assert end.value.value.found.answer.is_free
+
+
+def test_no_pose_is_known_without_a_configuration() -> None:
+    node = node_at(Clock())
+    node.server.release("cleaned up")
+    with pytest.raises(FrameError, match="the node is not configured"):
+        node.server.transforms.latest("odom", "lidar")
+    assert node.server.snapshot().fault == Fault(Status.NOT_ACTIVE, "cleaned up")
 
 
 def test_pose_of_a_frame_that_is_not_a_number() -> None:

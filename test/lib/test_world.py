@@ -1488,6 +1488,14 @@ def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Ti
     assert (unread.sender, unread.count, unread.received) == ("", 0, 1)
 
 
+def test_reports_of_a_static_source(time: Time) -> None:
+    world = World(Config(footprint=CAR, sources=(SourceConfig("map", static=True),)))
+    for _ in range(3):
+        send(world, time, (0, 0), to="map")
+        time.pass_(10.0)
+    assert world.reports(**time.both)[1] == Report("map", "map", None, False, 10.0, 1, 3, 0)
+
+
 def crowd(world: World, time: Time) -> None:
     for i in range(17):
         send(world, time, source=f"s{i}")
