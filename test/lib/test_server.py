@@ -248,6 +248,40 @@ def test_heartbeat_has_the_time_to_collision() -> None:
     assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [(90.0, (Verdict.UNKNOWN, Status.TIME_BUDGET)), (0.0, (Verdict.COLLISION, Status.SUCCESS))],
+)
+def test_heartbeat_that_takes_too_long(
+    x: float, said: tuple[Verdict, Status], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = node_at(Clock(), time_budget=0.05)
+    tree = cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    node.server.receive("lidar", lambda: boxes((x, 0.0), stamp=Clock.now), Clock.now)
+    state = questions.state
+
+    def slowly(*args: Any) -> Any:
+        node.true += S // 10
+        return state(*args)
+
+    monkeypatch.setattr(questions, "state", slowly)
+    beat, _, is_good = node.server.beat(0, lambda made: made)
+    assert is_good
+    assert (beat.found.answer.verdict, beat.found.answer.status) == said
+
+
+def test_distance_has_the_closest_points() -> None:
+    node = node_at(Clock())
+    node.server.receive("lidar", lambda: boxes((9.0, 0.0), stamp=Clock.now), Clock.now)
+    request = wire.request(Question("Distance", ((0.0, 0.0),)), 0, 0)
+    found: Any = answer_to(node, "Distance", request, lambda found, _: found).found
+    assert found.distances == pytest.approx([7.0])
+    assert found.witness_shape[0] == pytest.approx([1.0, 0.0])
+    assert found.witness_obstacle[0] == pytest.approx([8.0, 0.0])
+    assert found.directions[0] == pytest.approx([1.0, 0.0])
+
+
 def test_state_of_the_senders() -> None:
     clock = Clock()
     node = node_at(clock, twist_topic="odometry", twist_timeout=1.0)
