@@ -136,9 +136,8 @@ class Obstacles:
             The points of an obstacle are not a valid shape.
         """
         if policy not in self._parts:
-            kinds = self.kinds.astype(np.uint8)
             chosen = getattr(_core.ConcavePolicy, policy)
-            self._parts[policy] = _core.ObstacleParts(self.offsets, self.xy, kinds, chosen)
+            self._parts[policy] = _core.ObstacleParts(self.offsets, self.xy, self.kinds, chosen)
         return self._parts[policy]
 
     def sender(self, source: str) -> str:

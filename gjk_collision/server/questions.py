@@ -401,7 +401,7 @@ def _one_pose(data: Data, pose: Pose, frame: Pose) -> tuple[_core.Snapshot, list
     if not all(map(isfinite, pose)):
         rule = f"must be finite (got {tuple(pose)})"
         raise InputError(Status.NON_FINITE, "pose", None, rule)
-    poses, errors = place(cores, np.array([pose], dtype=np.float64), frame)
+    poses, errors = place(cores, np.array([pose]), frame)
     return core, poses[0].tolist(), float(errors[0])
 
 
