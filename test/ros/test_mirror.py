@@ -32,6 +32,7 @@ from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.publication import _key
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
@@ -139,6 +140,8 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
             ours = getattr(mirror, name)(what, **options, at=theirs.info.stamp_ns)
             if ours.info.snapshot_id != theirs.info.snapshot_id or mirror.fault() is not None:
                 continue  # another message was received in between, or is under way
+            if ours.status is Status.UNDEFINED:
+                continue  # no message was received for too long
             compared += 1
             said[ours.verdict] += 1
             assert bits(ours) == bits(theirs), (seed, step, name)
@@ -334,21 +337,23 @@ def test_three_nodes_of_one_name(mirrored: Any, start: Start) -> None:
     until(mirror, bench, None)
     more = [start("mirror_three")[0] for _ in range(2)]
     until(mirror, bench, Status.SNAPSHOT_MISMATCH)
-    heard: set[int] = set()
+    last: dict[int, int] = {}  # activation of a node -> stamp of its last heartbeat [ns]
+    compared = 0
 
-    def all_heard() -> bool:
-        heard.add(bench.states[-1].info.snapshot_id >> 32)
-        assert not mirror.collide(FAR).is_free
-        return len(heard - {0}) == 3
+    def is_compared() -> bool:
+        nonlocal compared
+        last.update(
+            (each.info.snapshot_id >> 32, nanoseconds(each.header.stamp)) for each in bench.states
+        )
+        last.pop(0, None)
+        now = bench.node.get_clock().now().nanoseconds
+        # A busy machine may stop nodes for longer than a mirror remembers them.
+        if sum(now - stamp < 1_000_000_000 for stamp in last.values()) > 1:
+            assert not mirror.collide(FAR).is_free
+            compared += 1
+        return len(last) == 3 and compared > 60
 
-    bench.until(all_heard, "heartbeats of three nodes")
-    bench.states.clear()
-
-    def many_heard() -> bool:
-        assert not mirror.collide(FAR).is_free
-        return len(bench.states) > 60
-
-    bench.until(many_heard, "heartbeats")
+    bench.until(is_compared, "heartbeats of three nodes")
     for server in more:
         server.stop()
     until(mirror, bench, None)

@@ -28,7 +28,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
-PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0}
+PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0, "time_budget": 1.0}
 
 
 @pytest.fixture
