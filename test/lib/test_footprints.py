@@ -532,7 +532,10 @@ ROUND = {"a.robot_radius": 1.0}
             {**ROUND, "speed_footprints": ["b"]},
             "speed_footprints[0]: must be a name in footprint_names (a)",
         ),
-        ({**ROUND, "speed_footprints": ["a"]}, "twist_topic: must be set"),
+        (
+            {**ROUND, "speed_footprints": ["a"]},
+            "twist_topic: must be set if speed_footprints is set (got '')",
+        ),
     ],
 )
 def test_footprints_that_are_refused(values: dict[str, Any], words: str) -> None:

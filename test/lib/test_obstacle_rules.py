@@ -104,6 +104,13 @@ def test_limits_and_the_number_of_ids(need_ids: bool) -> None:
         replace(GOOD, ids=np.array([1])).check(2, 3, need_ids=need_ids)
 
 
+@pytest.mark.parametrize("kind", [2, 3])
+def test_shapes_of_a_pair_are_no_region(kind: int) -> None:
+    """Only lists that need ids, those of senders, may have outlines of a region."""
+    with pytest.raises(InputError, match=r"^kinds\[1\]: must be 0 \(convex\) or 1 \(concave\)"):
+        replace(GOOD, kinds=np.array([0, kind], np.uint8)).check(2, 3, need_ids=False)
+
+
 def test_the_first_id_that_comes_again_is_named() -> None:
     ids = np.tile(np.arange(50), 2)
     squares = np.tile([0.0, 0, 1, 0, 0, 1], 100)

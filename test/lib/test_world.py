@@ -949,6 +949,16 @@ def test_no_message_older_than_a_faulty_one_is_used(
     assert ask(world, time) == FREE  # the newest one has its place
 
 
+def test_eight_messages_may_wait_for_their_transforms(time: Time) -> None:
+    """The one before them is used; with a ninth it is not kept any more."""
+    world = World(Config(footprint=CAR), Late(0, time.now))
+    lidar(world, time)
+    for count in range(1, 10):
+        time.pass_(0.01)
+        lidar(world, time)
+        assert ask(world, time) == (FREE if count < 9 else unknown(Status.TF_EXTRAPOLATION))
+
+
 @pytest.mark.requirement("D-4")
 def test_seven_of_eight_lists_faulty_and_late_transforms(time: Time) -> None:
     """A good list is followed by a faulty one before its transform has come."""
