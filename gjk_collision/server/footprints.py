@@ -42,24 +42,21 @@ class NamedFootprint:
     outline: Floats
 
 
-def configured_footprint(
-    config: Config, footprint: Config | FootprintConfig | None = None
-) -> Shape | None:
-    """Return the configured footprint with the directional margins; None: not configured.
+def configured_footprint(config: Config, own: Config | FootprintConfig) -> Shape | None:
+    """Return a configured footprint with the directional margins; None: not configured.
 
     Parameters
     ----------
     config : Config
         Parameters of the server.
-    footprint : FootprintConfig, optional
-        A named footprint. Default: the parameter ``footprint`` or ``robot_radius`` of `config`.
+    own : FootprintConfig or Config
+        The named footprint, or `config` for its parameters ``footprint`` and ``robot_radius``.
 
     Raises
     ------
     InputError
         The configured outline is not a valid shape.
     """
-    own = footprint or config
     if own.footprint:
         return outline(np.reshape(own.footprint, (-1, 2)), config)
     if own.robot_radius > 0.0:

@@ -286,7 +286,7 @@ def nearest_free(
     return NearestFreeAnswer(answer_of(answer), free_pose, shift, turn)
 
 
-def state(data: Data, pose: Pose | Fault, twist: Twist | Fault | None = None) -> StateAnswer:
+def state(data: Data, pose: Pose | Fault, twist: Twist | Fault | None) -> StateAnswer:
     """Check the present pose of the vehicle, and find the nearest obstacle.
 
     Parameters

@@ -26,7 +26,7 @@ from .pauses import Pauses
 from .publication import Publication
 from .snapshot import Fault, Report, Snapshot, empty_snapshot
 from .twist import Twist
-from .world import World
+from .world import NO_TOPICS, World
 
 __all__ = ["MAX_EPOCH", "Exchange", "Heartbeat", "Server", "Shell"]
 
@@ -153,7 +153,7 @@ class Server:
         self._pauses = Pauses(self.steady())
         self._reason = "inactive"
 
-    def activate(self, topics: Mapping[str, str] | None = None) -> None:
+    def activate(self, topics: Mapping[str, str] = NO_TOPICS) -> None:
         """Start to receive data and to answer requests. Earlier data is not used.
 
         `topics` are the resolved names of the topics, as for `World`.
@@ -326,7 +326,7 @@ class Server:
             found = questions.state(first, ego, first.twist)
             last = exchange.final_snapshot(first, found.answer.verdict)
             if last.fault is not first.fault:
-                found = questions.state(last, ego)
+                found = questions.state(last, ego, None)
             made = self._heartbeat(sequence, found, last, ego, exchange)
             return fill(made), made, True
         except Exception as error:

@@ -197,7 +197,7 @@ class Snapshot:
                 )
         return self
 
-    def chosen_among(self, names: Sequence[str], field: str = "footprints") -> "Snapshot":
+    def chosen_among(self, names: Sequence[str]) -> "Snapshot":
         """Return a copy for a request whose poses have footprints of several names.
 
         It has the first footprint that is from the parameters, and depends on the messages of all.
@@ -205,9 +205,7 @@ class Snapshot:
         Parameters
         ----------
         names : sequence of str
-            Names as for `chosen`, at least one.
-        field : str
-            Field of the request with the names, for the error.
+            Names as for `chosen`, at least one; the field ``footprints`` of the request.
 
         Raises
         ------
@@ -216,8 +214,8 @@ class Snapshot:
         """
         if not names:
             rule = "must have at least one name (got none)"
-            raise InputError(Status.INVALID_INPUT, field, None, rule)
-        found = [self.chosen(each, field, i) for i, each in enumerate(names)]
+            raise InputError(Status.INVALID_INPUT, "footprints", None, rule)
+        found = [self.chosen(each, "footprints", i) for i, each in enumerate(names)]
         expiries = dict.fromkeys(expiry for each in found for expiry in each.footprint_expiries)
         known = dict.fromkeys(name for each in found for name in each.footprint_names)
         ages = [each.footprint_age for each in found if each.footprint is not None]

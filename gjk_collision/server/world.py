@@ -48,6 +48,8 @@ __all__ = ["Footprint", "World"]
 
 # Number of snapshots that a request can name by id, as long as their data is fresh.
 HISTORY = 16
+NO_TRANSFORMS: TransformSource = SameFrameOnly()
+NO_TOPICS: Mapping[str, str] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -109,16 +111,16 @@ class World:
     def __init__(
         self,
         config: Config,
-        transforms: TransformSource | None = None,
+        transforms: TransformSource = NO_TRANSFORMS,
         epoch: int = 0,
-        topics: Mapping[str, str] | None = None,
+        topics: Mapping[str, str] = NO_TOPICS,
     ) -> None:
         self._config = config
         self._lock = threading.RLock()
-        self._transforms = transforms or SameFrameOnly()
+        self._transforms = transforms
         self._corrections = self._transforms.corrections
         self._steps_back = self._transforms.steps_back
-        self._received = Received(config, self._transforms, topics or {})
+        self._received = Received(config, transforms, topics)
         self._static_revision = 0  # number of static messages and of corrections of transforms
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Composed] = deque(maxlen=HISTORY)

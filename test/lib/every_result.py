@@ -35,7 +35,7 @@ def server(name: str) -> Any:
         "check_poses": lambda: questions.check_poses(snapshot, np.zeros(3)),
         "check_path": lambda: check_path(snapshot, np.zeros(6)),
         "nearest_free": lambda: questions.nearest_free(snapshot, pose, 1.0),
-        "state": lambda: questions.state(snapshot, pose),
+        "state": lambda: questions.state(snapshot, pose, None),
         "check_shapes": lambda: check_shapes(
             snapshot.config, list_, list_, np.array([0, 0], np.uint32)
         ),

@@ -3,6 +3,7 @@
 """Footprints by name and by speed: each answer is the one of its own footprint, or UNKNOWN."""
 
 from dataclasses import replace
+from math import isnan
 from types import SimpleNamespace
 from typing import Any
 
@@ -105,6 +106,7 @@ def test_named_footprint_needs_no_default_one(time: Time) -> None:
     snapshot = world.snapshot(**time.both)
     assert said(snapshot, FAR) == unknown(Status.NO_FOOTPRINT)
     assert said(snapshot.chosen("default"), FAR) == unknown(Status.NO_FOOTPRINT)
+    assert isnan(snapshot.chosen_among(["default"]).footprint_age)
     chosen = snapshot.chosen("long")
     assert said(chosen, FAR) == FREE
     assert chosen.footprint_age == 0.0

@@ -125,7 +125,7 @@ def test_inflation_adds_to_the_radius_in_full() -> None:
         snapshot = known(point_at(x, 0.0, a), inflation=b, footprint=(), robot_radius=fine)
         assert verdicts(snapshot, 0.0) == {Verdict.COLLISION}, (a, b, fine, x)
         assert questions.distance(snapshot, Pose()).answer.verdict is Verdict.COLLISION
-        assert questions.state(snapshot, Pose()).answer.verdict is Verdict.COLLISION
+        assert questions.state(snapshot, Pose(), None).answer.verdict is Verdict.COLLISION
 
 
 @pytest.mark.requirement("G-8")

@@ -5,7 +5,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import inf, nan
+from math import inf, nan, pi
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,31 @@ from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
+
+NEAR = Pose(-2.5, 0.0, 0.0)  # 0.5 m from a box at the origin
+
+
+def test_what_is_left_out_of_a_question() -> None:
+    """No margin, one obstacle at any distance, each pose, and the way between poses."""
+    known = snapshot((0, 0), (5, 0), prediction_horizon=1.0)
+    assert questions.collide(known, NEAR).is_free
+    assert questions.distance(known, Pose(-4.0, 0.0, 0.0)).distances == pytest.approx([2.0])
+    found = questions.check_poses(known, np.array([*NEAR, 0, 0, 0, *NEAR]))
+    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
+    assert not len(found.distances)
+    gradients = questions.check_poses(known, np.array(NEAR), mode=3).gradients
+    assert gradients is not None and gradients.distances.shape == (1, 1)
+    for ask in (questions.check_poses, questions.check_path):
+        late = ask(known, np.tile(NEAR, 2), np.array([0.0, 2.0])).answer
+        assert late.status is Status.PREDICTION_TOO_SHORT
+    assert questions.check_path(known, np.array([*NEAR, -2.5, 5.0, 0.0])).answer.is_free
+    across = questions.check_path(known, np.array([0.0, 5, 0, 0, -5, 0]))
+    assert across.answer.verdict is Verdict.COLLISION
+    near = questions.nearest_free(known, Pose(-1.75, 0.0, 0.0), 3.0)
+    assert (near.shift, near.turn) == (pytest.approx(0.25, abs=0.01), 0.0)
+    # A box of 2 m that is turned by pi / 4 is free if it is turned back.
+    assert not len(questions.nearest_free(known, Pose(-2.2, 0.0, pi / 4), 0.01).free_pose)
+
 
 # ---- check_poses
 
@@ -307,7 +332,7 @@ def test_distance_among_nothing() -> None:
     found = questions.distance(known, Pose())
     assert found.answer.is_free
     assert not len(found.ids)
-    assert questions.state(known, Pose()).distance == inf
+    assert questions.state(known, Pose(), None).distance == inf
 
 
 @pytest.mark.parametrize("value", [nan, -1.0, inf])
@@ -317,7 +342,7 @@ def test_bad_max_distance_is_refused(value: float) -> None:
 
 
 def test_state_says_where_the_nearest_obstacle_is() -> None:
-    found = questions.state(snapshot((0, 0), (10, 0)), Pose(6.0, 0.0, 0.0))
+    found = questions.state(snapshot((0, 0), (10, 0)), Pose(6.0, 0.0, 0.0), None)
     assert found.answer.is_free
     assert (found.answer.nearest_id, found.answer.nearest_source) == (1, "obstacles")
     assert found.distance == pytest.approx(2.0)
@@ -327,7 +352,7 @@ def test_state_says_where_the_nearest_obstacle_is() -> None:
 
 def test_state_without_an_ego_pose_is_unknown() -> None:
     fault = Fault(Status.TF_UNAVAILABLE, "no")
-    found = questions.state(snapshot((0, 0)), fault)
+    found = questions.state(snapshot((0, 0)), fault, None)
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, fault.status)
 
 
@@ -337,7 +362,7 @@ def test_state_without_an_ego_pose_is_unknown() -> None:
         lambda known: questions.collide(known, Pose()),
         lambda known: questions.distance(known, Pose()).answer,
         lambda known: questions.check_poses(known, np.zeros(3)).answer,
-        lambda known: questions.state(known, Pose()).answer,
+        lambda known: questions.state(known, Pose(), None).answer,
     ],
 )
 def test_nothing_known_is_never_free(ask: Callable[[Snapshot], Any]) -> None:
@@ -450,6 +475,11 @@ def test_yaw_of_a_quaternion(yaw: float) -> None:
 
 def pairs_of(*ij: int) -> Any:
     return np.array(ij, dtype=np.uint32)
+
+
+def test_what_is_left_out_of_a_question_about_pairs() -> None:
+    found = check_shapes(Config(), shapes((0, 0)), shapes((2.5, 0)), pairs_of())
+    assert (found.verdicts.tolist(), len(found.distances)) == ([Verdict.FREE], 0)
 
 
 def test_pairs_of_shapes() -> None:

@@ -107,7 +107,7 @@ def test_distance_includes_the_inflation(frame: str) -> None:
             assert near.ids.tolist() == [OUTSIDE, 10][:k]
             assert near.distances.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
             assert near.lower_bounds.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
-        state = questions.state(snapshot, at)
+        state = questions.state(snapshot, at, None)
         assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(3.09))
         poses = questions.check_poses(snapshot, np.array(at), mode=1)
         assert poses.distances.tolist() == pytest.approx([3.09], abs=1e-9)
@@ -152,7 +152,7 @@ def test_bounds_hold_the_truth(frame: str, inflation: float) -> None:
                     assert truth[one] - 1e-12 <= distance <= truth[one] + 1e-9, where
                     if gap > 0.0:
                         assert distance - lower < 1e-9, where
-            state = questions.state(snapshot, Pose(x, y, 0.0))
+            state = questions.state(snapshot, Pose(x, y, 0.0), None)
             assert state.distance == pytest.approx(least, abs=1e-9), where
             if abs(least) > 1e-9:
                 assert (state.answer.verdict is Verdict.FREE) == (least > 0.0), where

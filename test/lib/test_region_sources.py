@@ -22,7 +22,7 @@ from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.verification import verdict_error
-from gjk_collision.server.world import World
+from gjk_collision.server.world import NO_TRANSFORMS, World
 from gjk_collision.verdict import Status, Verdict
 
 NS = 1_000_000_000
@@ -59,7 +59,9 @@ def star(rng: random.Random, x: float, y: float, size: float) -> Ring:
     ]  # fmt: skip
 
 
-def make_world(*sources: SourceConfig, transforms: Any = None, **parameters: Any) -> World:
+def make_world(
+    *sources: SourceConfig, transforms: Any = NO_TRANSFORMS, **parameters: Any
+) -> World:
     sources = sources or (SourceConfig("fence"),)
     return World(Config(robot_radius=ROBOT, sources=sources, **parameters), transforms)
 
@@ -165,7 +167,7 @@ def test_outside_is_named_with_its_sender() -> None:
     assert near.ids.tolist() == [OUTSIDE, 10]
     assert near.sources == ("fence", "fence")
     assert near.distances[0] == pytest.approx(1.0 - ROBOT)
-    state = questions.state(snapshot, Pose(4.0, 0.0, 0.0))
+    state = questions.state(snapshot, Pose(4.0, 0.0, 0.0), None)
     assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
 
 

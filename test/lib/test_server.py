@@ -154,7 +154,7 @@ def test_pairs_of_shapes_need_no_data_and_are_not_verified(margin: float, status
     message = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=margin)
     answered: Any = answer_to(node, "CheckShapes", message, lambda found, _: found)
     assert answered.found.answer.status is status
-    assert answered.snapshot.id == 0
+    assert (answered.snapshot.id, answered.snapshot.stamp) == (0, Clock.now)
     assert answered.request is not None
 
 

@@ -21,10 +21,10 @@ from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer, answer_of, unknown
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError
+from gjk_collision.server.frames import FrameError, TransformSource
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, empty_snapshot
-from gjk_collision.server.world import Footprint, World
+from gjk_collision.server.world import NO_TRANSFORMS, Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,14 +60,16 @@ def after(seconds: float, **changes: Any) -> Answer:
     return answered(world, time)
 
 
-def received(data: Obstacles, tree: Tree | None = None, policy: str = "decompose") -> Answer:
+def received(
+    data: Obstacles, tree: TransformSource = NO_TRANSFORMS, policy: str = "decompose"
+) -> Answer:
     time = Time()
     world = World(Config(footprint=CAR, concave_policy=policy), tree)
     world.receive_obstacles("obstacles", data, **time.both)
     return answered(world, time)
 
 
-def placed(tree: Tree | None, frame: str) -> Answer:
+def placed(tree: TransformSource, frame: str) -> Answer:
     return received(boxes((0.0, 0.0), frame=frame), tree)
 
 
@@ -117,9 +119,9 @@ CASES: dict[Status, Callable[[], Answer]] = {
     Status.NO_OBSTACLES: lambda: answered(World(Config(footprint=CAR)), Time()),
     Status.STALE_OBSTACLES: lambda: after(0.6),
     Status.FUTURE_STAMP: lambda: received(boxes((0.0, 0.0), stamp=T0 + S)),
-    Status.TF_UNAVAILABLE: lambda: placed(None, "map"),
+    Status.TF_UNAVAILABLE: lambda: placed(NO_TRANSFORMS, "map"),
     Status.TF_EXTRAPOLATION: lambda: placed(Tree({}), "lidar"),
-    Status.UNKNOWN_FRAME: lambda: placed(None, ""),
+    Status.UNKNOWN_FRAME: lambda: placed(NO_TRANSFORMS, ""),
     Status.CLOCK_JUMP: jumped,
     Status.SNAPSHOT_MISMATCH: other_snapshot,
     Status.INVALID_INPUT: lambda: one_bad(radius=np.array([-1.0])),

@@ -67,7 +67,7 @@ def test_the_margin_of_an_obstacle_counts() -> None:
             nearest = questions.distance(snapshot, HERE)
             assert nearest.distances[0] == pytest.approx(3.0)
             found = [nearest.answer, questions.collide(snapshot, HERE)]
-            found += [questions.state(snapshot, HERE).answer]
+            found += [questions.state(snapshot, HERE, None).answer]
             found += [questions.check_path(snapshot, np.zeros(6)).answer]
             found += [questions.check_poses(snapshot, np.zeros(6), mode=m).answer for m in MODES]
             assert {each.verdict for each in found} == {verdict}
