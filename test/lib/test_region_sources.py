@@ -16,6 +16,7 @@ import pytest
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
 from gjk_collision.server import questions
+from gjk_collision.server.compose import Placed, compose_scene
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
@@ -227,6 +228,9 @@ def test_two_senders_with_a_region_are_refused() -> None:
     found = answer(world, 0.0, 0.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     assert "one, two" in found.message
+    fence = Placed.of(outlines([(REGION, box(-5, -5, 10, 10))]), Pose(), 0.0, is_static=False)
+    with pytest.raises(ValueError, match="values to unpack"):
+        compose_scene([fence, fence], Config(), 0)
 
 
 def test_an_obstacle_with_the_id_of_the_outside_is_refused_beside_a_region() -> None:
