@@ -304,14 +304,14 @@ class Received:
     def _usable_parts(self, at: Instant) -> tuple[list[Part], tuple[str, ...], Fault | None]:
         """Return the parts to use, the names of the bad sources, and the first fault."""
         parts: list[Part] = []
-        bad: dict[str, None] = {}  # an ordered set
+        bad: list[str] = []
         faults: list[Fault] = []
         for name, source in self._sources.items():
             if source.fault is not None:
-                bad[name] = None
+                bad.append(name)
                 faults.append(prefixed(name, source.fault))
             elif not source.inboxes:
-                bad[name] = None
+                bad.append(name)
                 if source.config.required:
                     missing = self._nothing_received(name, source.config.topic)
                     faults.append(prefixed(name, self._jump or missing))
@@ -320,7 +320,7 @@ class Received:
                 if not isinstance(made, Fault):
                     parts.append(made)
                     continue
-                bad[name] = None
+                bad.append(name)
                 if not is_excused(source.config, made):
                     faults.append(prefixed(name, made))
         if fault := together_fault(parts, self._config):
@@ -331,7 +331,7 @@ class Received:
             none = Fault(Status.NO_OBSTACLES, "no source has fresh data")
             is_any = any(source.inboxes for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
-        return parts, tuple(bad), faults[0] if faults else None
+        return parts, tuple(dict.fromkeys(bad)), faults[0] if faults else None
 
     def _nothing_received(self, name: str, topic: str) -> Fault:
         topic = self._topics.get(name, topic)
