@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,31 @@ def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, w
         Config.from_parameters({name: value})
     said = str(caught.value)
     assert said.startswith(name) and words in said and "(got " in said
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize(
+    ("changes", "name", "got"),
+    [
+        ({"obstacles.min_height": 2.0, "obstacles.max_height": 1.0}, "obstacles.min_height", 2.0),
+        ({"obstacles.min_height": 0.5}, "obstacles.min_height", 0.5),  # not of this type
+        ({"base_frame": ""}, "base_frame", ""),
+        ({"footprint": (0.0, 0.0, 1.0)}, "footprint", (0.0, 0.0, 1.0)),
+        ({"footprint": (0.0, 0.0), "robot_radius": 1.5}, "robot_radius", 1.5),
+        ({"a.robot_radius": 0.0}, "a.footprint", ()),
+        ({"a.footprint": (1.0,)}, "a.footprint", (1.0,)),
+        ({"a.linear_min": 0.5, "a.linear_max": 0.25}, "a.linear_max", 0.25),
+        ({"a.theta_min": 0.5, "a.theta_max": 0.25}, "a.theta_max", 0.25),
+        ({"speed_footprints": ["a", "b"], "twist_topic": "/odom"}, "speed_footprints[1]", "b"),
+        ({"speed_footprints": ["a", "a"], "twist_topic": "/odom"}, "speed_footprints[1]", "a"),
+        ({"footprint_names": ["a", "a"]}, "footprint_names[1]", "a"),
+    ],
+)
+def test_refused_value_is_in_the_message(changes: dict[str, Any], name: str, got: object) -> None:
+    with pytest.raises(InputError) as caught:
+        Config.from_parameters({"footprint_names": ["a"], "a.robot_radius": 1.0, **changes})
+    said = str(caught.value)
+    assert said.startswith(f"{name}: ") and said.endswith(f" (got {got!r})")
 
 
 def test_footprint_as_nav2_writes_it() -> None:

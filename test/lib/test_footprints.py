@@ -87,7 +87,7 @@ def test_each_name_answers_with_its_own_footprint(time: Time) -> None:
         assert chosen.chosen("default").footprint_name == "default"
     with pytest.raises(InputError) as caught:
         snapshot.chosen("huge")
-    assert caught.value.status is Status.INVALID_INPUT
+    assert (caught.value.argument, caught.value.status) == ("footprint", Status.INVALID_INPUT)
     assert "one of small, long, default (got 'huge')" in str(caught.value)
 
 

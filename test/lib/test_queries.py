@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worlds import CAR, STANDING, STILL, shapes, snapshot
+from worlds import CAR, STANDING, STILL, Time, shapes, snapshot
+from worlds import known as world_of
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
@@ -30,7 +31,8 @@ NEAR = Pose(-2.5, 0.0, 0.0)  # 0.5 m from a box at the origin
 
 def test_what_is_left_out_of_a_question() -> None:
     """No margin, one obstacle at any distance, each pose, and the way between poses."""
-    known = snapshot((0, 0), (5, 0), prediction_horizon=1.0)
+    time = Time()
+    known = world_of(time, (0, 0), (5, 0), prediction_horizon=1.0).snapshot(**time.both)
     assert questions.collide(known, NEAR).is_free
     assert questions.distance(known, Pose(-4.0, 0.0, 0.0)).distances == pytest.approx([2.0])
     found = questions.check_poses(known, np.array([*NEAR, 0, 0, 0, *NEAR]))
@@ -41,7 +43,8 @@ def test_what_is_left_out_of_a_question() -> None:
     for ask in (questions.check_poses, questions.check_path):
         late = ask(known, np.tile(NEAR, 2), np.array([0.0, 2.0])).answer
         assert late.status is Status.PREDICTION_TOO_SHORT
-    assert questions.check_path(known, np.array([*NEAR, -2.5, 5.0, 0.0])).answer.is_free
+    turning = np.array([*NEAR, -2.5, 5.0, 1.0])  # it is 0.5 m away, and the tolerance is small
+    assert questions.check_path(known, turning).answer.is_free
     across = questions.check_path(known, np.array([0.0, 5, 0, 0, -5, 0]))
     assert across.answer.verdict is Verdict.COLLISION
     near = questions.nearest_free(known, Pose(-1.75, 0.0, 0.0), 3.0)

@@ -271,6 +271,25 @@ def test_heartbeat_that_takes_too_long(
     assert (beat.found.answer.verdict, beat.found.answer.status) == said
 
 
+def test_heartbeat_of_a_scene_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No contact is looked for any more."""
+    node = node_at(Clock(), time_budget=0.05)
+    tree = cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    node.server.receive("lidar", lambda: boxes((0.0, 0.0), stamp=Clock.now), Clock.now)
+    world = node.server.world
+    assert world is not None
+    build = world.snapshot
+
+    def slowly(**times: int) -> Any:
+        node.true += S // 10
+        return build(**times)
+
+    monkeypatch.setattr(world, "snapshot", slowly)
+    answer = node.server.beat(0, lambda made: made)[1].found.answer
+    assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+
+
 def test_distance_has_the_closest_points() -> None:
     node = node_at(Clock())
     node.server.receive("lidar", lambda: boxes((9.0, 0.0), stamp=Clock.now), Clock.now)

@@ -104,6 +104,18 @@ def some_tilt(rng: np.random.Generator, limit: float) -> Quaternion:
     return tilt_of(rng.uniform(0, radians(limit)), *rng.uniform(-pi, pi, 2).tolist())
 
 
+def test_a_tilt_does_not_move_the_origin_of_its_frame() -> None:
+    tree = TransformTree(NOW)
+    tree.insert(
+        "odom", "sensor", NOW, Placement((0.0, 0.0, 1.0), tilt_of(0.1, 0.0, 0.0)), static=False
+    )
+    world = World(Config(robot_radius=0.001), tree)
+    point = Obstacles("sensor", NOW, ids=np.arange(1), offsets=np.arange(2), xy=np.zeros(2))
+    world.receive_obstacles("obstacles", point, now=NOW, steady=0)
+    assert verdict(world, 0.0011, 0.0).is_free
+    assert verdict(world, 0.0009, 0.0).verdict is Verdict.COLLISION
+
+
 @pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("kind", [SCAN, CLOUD, GRID, OBSTACLE_ARRAY])
 def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
