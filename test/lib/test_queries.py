@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worlds import CAR, STANDING, STILL, Time, shapes, snapshot
-from worlds import known as world_of
+from worlds import CAR, STANDING, STILL, Time, send, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
@@ -31,8 +30,9 @@ NEAR = Pose(-2.5, 0.0, 0.0)  # 0.5 m from a box at the origin
 
 def test_what_is_left_out_of_a_question() -> None:
     """No margin, one obstacle at any distance, each pose, and the way between poses."""
-    time = Time()
-    known = world_of(time, (0, 0), (5, 0), prediction_horizon=1.0).snapshot(**time.both)
+    time, world = Time(), World(Config(footprint=CAR, prediction_horizon=1.0))
+    send(world, time, (0, 0), (5, 0), velocities=np.zeros(6))
+    known = world.snapshot(**time.both)
     assert questions.collide(known, NEAR).is_free
     assert questions.distance(known, Pose(-4.0, 0.0, 0.0)).distances == pytest.approx([2.0])
     found = questions.check_poses(known, np.array([*NEAR, 0, 0, 0, *NEAR]))
@@ -41,9 +41,10 @@ def test_what_is_left_out_of_a_question() -> None:
     gradients = questions.check_poses(known, np.array(NEAR), mode=3).gradients
     assert gradients is not None and gradients.distances.shape == (1, 1)
     for ask in (questions.check_poses, questions.check_path):
-        late = ask(known, np.tile(NEAR, 2), np.array([0.0, 2.0])).answer
+        at, late = (ask(known, np.tile(NEAR, 2), np.array([0, t])).answer for t in (0.5, 2.0))
+        assert at.is_free
         assert late.status is Status.PREDICTION_TOO_SHORT
-    turning = np.array([*NEAR, -2.5, 5.0, 1.0])  # it is 0.5 m away, and the tolerance is small
+    turning = np.array([*NEAR, -2.5, 5.0, 1.0])
     assert questions.check_path(known, turning).answer.is_free
     across = questions.check_path(known, np.array([0.0, 5, 0, 0, -5, 0]))
     assert across.answer.verdict is Verdict.COLLISION
