@@ -84,7 +84,6 @@ def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, w
     assert said.startswith(name) and words in said and "(got " in said
 
 
-@pytest.mark.requirement("N-4")
 @pytest.mark.parametrize(
     ("changes", "name", "got"),
     [
