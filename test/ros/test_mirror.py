@@ -46,11 +46,14 @@ NOT_COMPARED = {"info", "round_trip", "indices", "index"}
 
 @pytest.fixture
 def mirrored(start: Start) -> Iterator[Callable[..., tuple[Server, Bench, CollisionMirror]]]:
-    """Start a server with a mirror; both end with the test."""
+    """Start a server with a mirror; both end with the test.
+
+    The mirror waits 1.5 s for a heartbeat, because a busy machine sends some late.
+    """
     mirrors = []
 
     def make(name: str, **parameters: Any) -> tuple[Server, Bench, CollisionMirror]:
-        server, bench = start(name, **parameters)
+        server, bench = start(name, **{"state_rate": 2.0, **parameters})
         mirrors.append(CollisionMirror(bench.node, "odom", server=f"/{name}"))
         return server, bench, mirrors[-1]
 
@@ -141,7 +144,7 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
             if ours.info.snapshot_id != theirs.info.snapshot_id or mirror.fault() is not None:
                 continue  # another message was received in between, or is under way
             if ours.status is Status.UNDEFINED:
-                continue  # no message was received for too long
+                continue  # no heartbeat was received for too long
             compared += 1
             said[ours.verdict] += 1
             assert bits(ours) == bits(theirs), (seed, step, name)
@@ -274,7 +277,9 @@ def test_superseded_snapshot_after_an_outage() -> None:
     bench = Bench("outage")
     mirror = CollisionMirror(bench.node, "odom", server="/outage")
     source = SourceConfig("obstacles", timeout=60.0)
-    run = mirroring.Run(Config(robot_radius=0.5, sources=(source,)), mirroring.Frames({}))
+    run = mirroring.Run(
+        Config(robot_radius=0.5, state_rate=2.0, sources=(source,)), mirroring.Frames({})
+    )
     snapshots = bench.node.create_publisher(SnapshotMessage, "/outage/snapshot", SNAPSHOT_QOS)
     states = bench.node.create_publisher(CollisionState, "/outage/state", QoSProfile(depth=1))
     near = (0.0, 0.0, 0.0)
@@ -348,7 +353,7 @@ def test_three_nodes_of_one_name(mirrored: Any, start: Start) -> None:
         last.pop(0, None)
         now = bench.node.get_clock().now().nanoseconds
         # A busy machine may stop nodes for longer than a mirror remembers them.
-        if sum(now - stamp < 1_000_000_000 for stamp in last.values()) > 1:
+        if sum(now - stamp < 2_000_000_000 for stamp in last.values()) > 1:
             assert not mirror.collide(FAR).is_free
             compared += 1
         return len(last) == 3 and compared > 60
