@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -382,7 +383,7 @@ def _report(
     """Return the report of a sender; `used` is the message that is used, or the last one."""
     if used is None:
         return Report(source, "", fault, excused)
-    age = (at.now - used.stamp) * 1e-9
+    age = (at.now - used.stamp) * 1e-9 if used.stamp else nan
     counts = count, inbox.count, inbox.dropped
     waiting = inbox.last.data if inbox.last is not None and used is not inbox.last else None
     return Report(source, inbox.name, fault, excused, age, *counts, waiting)

@@ -293,7 +293,7 @@ class Report:
     age : float
         Age, by its stamp, of the message that is used [s]. This is not the last message while
         the transform of the last one is not known yet. If no message is used: age of the last one.
-        NaN: no message.
+        NaN: no message, or no stamp is known.
     count : int
         Number of obstacles, or of points of a footprint, in the same message.
     received, dropped : int

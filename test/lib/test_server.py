@@ -82,6 +82,10 @@ def fails_once(result: Any = None) -> Callable[..., Any]:
     return function
 
 
+def fails(error: Exception) -> Any:
+    raise error
+
+
 def test_error_while_the_snapshot_is_sent() -> None:
     node = node_at(Clock())
     assert node.server.publish(1, fails_once()) == 0
@@ -91,12 +95,24 @@ def test_error_while_the_snapshot_is_sent() -> None:
 
 def test_error_while_a_heartbeat_is_made() -> None:
     node = node_at(Clock())
-    message, beat, is_good = node.server.beat(0, fails_once("message"))
+    message, beat, is_good = node.server.beat(7, fails_once("message"))
     assert (message, is_good) == ("message", False)
+    assert beat.fields()["snapshot_sequence"] == 7
     answer = beat.found.answer
     assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
     assert answer.message == "RuntimeError('lost')"
     assert node.errors == ["~/state: RuntimeError('lost')"]
+
+
+def test_error_while_the_snapshot_of_a_heartbeat_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = node_at(Clock())
+    monkeypatch.setattr(node.server, "snapshot", fails_once())
+    _, beat, is_good = node.server.beat(0, lambda made: made)
+    assert not is_good
+    fields = beat.fields()
+    assert fields["header"] == {"stamp": Clock.now, "frame_id": "odom"}
+    assert fields["info"]["config_hash"] == node.server.config.hash
+    assert fields["verdict"]["message"] == "RuntimeError('lost')"
 
 
 @pytest.mark.parametrize(("name", "said"), [("~/collide", "~/collide"), ("", "Collide")])
@@ -200,11 +216,13 @@ def test_a_fault_applies_to_each_of_several_footprints() -> None:
     assert (ended.fault, ended.data_fault) == (fault, fault)
 
 
-def test_poses_are_looked_up_before_a_large_request_is_computed() -> None:
+@pytest.mark.parametrize("frame", ["", "lidar"])
+def test_poses_are_looked_up_before_a_large_request_is_computed(frame: str) -> None:
     """Another thread may compute it, while this one inserts transforms."""
     node = node_at(Clock())
     tree = cast(TransformTree, node.server.transforms)
-    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    for child in ("base_link", "lidar"):
+        tree.insert("odom", child, Clock.now, Placement(), static=False)
     node.server.receive("lidar", lambda: boxes((90.0, 2.0), stamp=Clock.now), Clock.now)
 
     class Elsewhere(AtOnce):
@@ -212,7 +230,7 @@ def test_poses_are_looked_up_before_a_large_request_is_computed() -> None:
             tree.lookup = tree.latest = fails_once()  # type: ignore[method-assign]
             return compute()
 
-    request = wire.request(Question("NearestFree", ((0.0, 0.0),), frame=""), 0, 0)
+    request = wire.request(Question("NearestFree", ((0.0, 0.0),), frame=frame), 0, 0)
     coroutine = Requests(node.server, Elsewhere()).answer(
         "NearestFree", request, lambda found, _: found, is_large=True
     )
@@ -230,6 +248,7 @@ def test_no_pose_is_known_without_a_configuration() -> None:
 
 
 def test_pose_of_a_frame_that_is_not_a_number() -> None:
+    questions.check_frame(Pose(1.0, 2.0, 3.0))
     with pytest.raises(InputError, match=r"^frame_pose: ") as caught:
         questions.check_frame(Pose(0.0, float("nan"), 0.0))
     assert caught.value.status is Status.NON_FINITE
@@ -316,5 +335,10 @@ def test_state_of_the_senders() -> None:
         assert (twist.fault and twist.fault.status, twist.received) == (
             Status.INTERNAL_ERROR, count,
         )  # fmt: skip
+    wrong = InputError(Status.NON_FINITE, "linear.x", None, "must be finite (got nan)")
+    assert server.receive("twist_topic", lambda: fails(wrong), clock.now) is wrong
+    _, twist, _ = server.reports()
+    said = Fault(Status.NON_FINITE, f"twist_topic: {wrong}")
+    assert (twist.fault, twist.received) == (said, 4)
     server.deactivate()
     assert server.reports() == []

@@ -1499,6 +1499,7 @@ def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Ti
     assert (footprint.sender, footprint.count) == ("", 0)
     assert unread.fault == Fault(Status.INTERNAL_ERROR, "no")
     assert (unread.sender, unread.count, unread.received) == ("", 0, 1)
+    assert np.isnan(unread.age)
 
 
 def test_reports_of_a_static_source(time: Time) -> None:
