@@ -548,6 +548,11 @@ def test_footprints_that_are_refused(values: dict[str, Any], words: str) -> None
     assert str(caught.value).startswith(words)
 
 
+def test_a_name_that_comes_again_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^footprint_names\[1\]: "):
+        Config(footprints=(FootprintConfig("a", robot_radius=1.0),) * 2)
+
+
 def test_footprints_read_back_and_count_for_the_hash() -> None:
     outline = "[[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]]"
     given = {

@@ -405,6 +405,8 @@ def test_a_step_back_that_is_reported_counts_from_a_time_that_was_not_read(time:
     time.pass_(0.1)
     world.note_step_back(time.now, round(0.3 * S))
     assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None and "the clock went back by 0.3 s, all data" in fault.message
     send(world, time, (0, 0))
     assert ask(world, time) == FREE
 
@@ -949,6 +951,15 @@ def test_no_message_older_than_a_faulty_one_is_used(
     assert ask(world, time) == unknown(status)
     tree.newest = time.now
     assert ask(world, time) == FREE  # the newest one has its place
+
+
+def test_a_static_list_in_a_frame_that_nobody_publishes(time: Time) -> None:
+    sources = (SourceConfig("map", static=True),)
+    world = World(Config(footprint=CAR, sources=sources), TransformTree(time.now))
+    send(world, time, (0, 0), to="map", frame="lost")
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None and fault.status is Status.UNKNOWN_FRAME
+    assert "no transform from 'lost' to 'odom': the frame" in fault.message
 
 
 def test_eight_messages_may_wait_for_their_transforms(time: Time) -> None:
