@@ -128,7 +128,9 @@ class Scene:
         conversion from nanoseconds. All bounds include it. Distances may be greater than the true
         ones by a few times the movement of an obstacle in this time; `lower_bounds` are not. At
         the first and at the last time at which an obstacle is known, the true time may be outside
-        by `time_error`. There the obstacle is where it can be after moving for this time.
+        by `time_error`. There the obstacle is where it can be after moving for this time, with the
+        velocity that it has at the first or last time. If that velocity is not known, it counts as
+        zero.
     threads : int
         Number of threads that make the scene, at most 256. 0: one per processor. The scene is the
         same for any number.

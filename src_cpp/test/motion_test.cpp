@@ -331,11 +331,12 @@ TEST(Drift, bounds_the_way_within_the_error_of_a_time) {
     ASSERT_NE(piece, nullptr);
     const double reach = std::fabs(random.magnitude(-5, 3));
     const double found = drift(path, hint, at, reach);
-    Wide fastest = 0;  // each piece adds at most its whole length
+    Wide fastest = 0;  // each piece adds at most its whole length, but the first and the last go on
     for (const Piece& other : path) {
       if (other.end < at.time - 1.001 * at.error || other.begin > at.time + 1.001 * at.error)
         continue;
-      const Wide time = std::fmin(other.end - other.begin, at.error);
+      const bool goes_on = &other == &path.front() || &other == &path.back();
+      const Wide time = goes_on ? at.error : std::fmin(other.end - other.begin, at.error);
       fastest += time * (norm(other.velocity()) + std::fabs(other.spin()) * reach);
     }
     ASSERT_LE(found, fastest * 1.000001L) << round;
@@ -352,6 +353,12 @@ TEST(Drift, bounds_the_way_within_the_error_of_a_time) {
   EXPECT_NEAR(drift(path, 1, {1.25, 0.25}, 1.0), 0.5, 1e-9);
   // The piece without a duration is within reach: a jump by a metre per second of 0 s.
   EXPECT_GE(drift(path, 1, {1.875, 0.25}, 1.0), 0.25);
+  // 10 m/s for 0.01 s at both ends: beyond them, the shape moves on.
+  const std::vector<Piece> ends{Piece::between(0, {0, 0, 0}, 0.01, {0.1, 0, 0}),
+                                Piece::between(0.01, {0.1, 0, 0}, 1, {0.1, 0, 0}),
+                                Piece::between(1, {0.1, 0, 0}, 1.01, {0.2, 0, 0})};
+  EXPECT_GE(drift(ends, 0, {0.0, 0.1}, 0.0), 1.0);
+  EXPECT_GE(drift(ends, 2, {1.01, 0.1}, 0.0), 1.0);
 }
 
 TEST(Drift, counts_a_piece_that_rounding_puts_out_of_reach) {

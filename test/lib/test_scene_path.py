@@ -237,7 +237,7 @@ def test_the_times_may_be_off_at_an_end_of_the_prediction(is_end: bool) -> None:
     for _ in range(300):
         error, radius, margin = random.uniform(0.01, 0.3), random.uniform(0.1, 1.0), 0.2
         place, velocity = random.uniform(-6, 6, 2), random.uniform(-10, 10, 2)
-        stamp, horizon = random.choice([0.0, -3.0, 1e6]), random.uniform(0.3, 2.0)
+        stamp, horizon = random.choice([0.0, -3.0, 1e6]), random.uniform(0.02, 1.0)
         scene = Scene(
             [Shape.circle(radius)], [(*place, 0.0)], velocities=[(*velocity, 0.0)],
             stamps=[stamp], horizon=horizon, time_error=error,
@@ -250,6 +250,9 @@ def test_the_times_may_be_off_at_an_end_of_the_prediction(is_end: bool) -> None:
         gap = np.hypot(*np.maximum(outside, 0.0).T).min() - radius
         found = scene.check_path(CAR, poses, times, margin=margin)
         first = scene.first_contact(CAR, [poses], times)
+        at_once = scene.check(CAR, poses, times, margin=margin, mode="distance")
+        assert not (at_once.is_free and gap < margin - 1e-6), (at_once, gap)
+        assert at_once.lower_bounds.min() <= gap + 1e-6 or gap < 0.0
         assert not (found.is_free and gap < margin - 1e-6), (found, gap)
         assert not (first.verdicts[0] == Verdict.FREE and gap < -1e-6), (first, gap)
         assert found.lower_bound <= gap + 1e-6 or gap < 0.0

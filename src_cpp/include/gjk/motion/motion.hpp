@@ -280,12 +280,14 @@ void visit_within_error(Motion motion, std::size_t i, const LocalTime& at, Visit
 }
 
 // Upper bound (m) on how far a point of a shape with this reach moves between at.time and any time
-// within at.error of it. Piece `i` is valid at at.time.
+// within at.error of it. Piece `i` is valid at at.time. Before the first and after the last piece,
+// the shape moves on as in this piece.
 inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
   if (at.error == 0.0) return 0.0;
   double sum = 0.0;
   visit_within_error(motion, i, at, [&](const Piece& piece) noexcept {
-    const double time = std::fmin(piece.end - piece.begin, at.error);
+    const bool goes_on = &piece == &motion.front() || &piece == &motion.back();
+    const double time = goes_on ? at.error : std::fmin(piece.end - piece.begin, at.error);
     sum += time > 0.0 ? time * piece.speed(reach) : 0.0;
   });
   return sum * (1.0 + 0x1p-40);
