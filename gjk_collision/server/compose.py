@@ -130,9 +130,10 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     InputError
         A shape or a pose is not valid; the index is that in its message.
     """
-    # Several regions are an error here, because `placing.together_fault` refuses them.
-    regions: list[Region | None] = [part.region for part in parts if part.region is not None]
-    [inside] = regions or [None]
+    regions = [part.region for part in parts if part.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside = regions[0] if regions else None
     used = [part for part in parts if len(part.obstacles)]
     if not used:
         return Scene([], inside=inside)

@@ -20,16 +20,15 @@ REFRESH = 0.25
 class Publication:
     """Publishes a snapshot if it has changed, if it is old, or if there is a new subscriber."""
 
-    _sent_at: int  # steady time of the last message [ns]
-    _subscribers: int  # their number when `publish` was last called
-
     def __init__(self) -> None:
         self._sequence = 0
-        self._sent: object = None  # `_key` of the last message; None: the next one is sent
+        self._sent: object = None  # `_key` of the last message
+        self._sent_at = 0  # steady time of the last message [ns]
+        self._subscribers = 0  # number of subscribers of the last message
 
     def stop(self) -> int:
         """There is no subscriber. Return the sequence number for the heartbeat: 0."""
-        self._sent = None
+        self._sent, self._subscribers = None, 0
         return 0
 
     def publish(
@@ -57,12 +56,8 @@ class Publication:
         int
             Sequence number of the message with the present snapshot.
         """
-        key = _key(snapshot)
-        if (
-            key != self._sent
-            or subscribers > self._subscribers
-            or steady - self._sent_at >= REPEAT
-        ):
+        key, is_old = _key(snapshot), steady - self._sent_at >= REPEAT
+        if key != self._sent or subscribers > self._subscribers or is_old:
             self._sent, self._sent_at = None, steady
             send(described(snapshot, self._sequence + 1))
             self._sequence, self._sent = self._sequence + 1, key

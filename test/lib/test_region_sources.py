@@ -229,7 +229,7 @@ def test_two_senders_with_a_region_are_refused() -> None:
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     assert "one, two" in found.message
     fence = Placed.of(outlines([(REGION, box(-5, -5, 10, 10))]), Pose(), 0.0, is_static=False)
-    with pytest.raises(ValueError, match="values to unpack"):
+    with pytest.raises(ValueError, match="at most one sender may have a region"):
         compose_scene([fence, fence], Config(), 0)
 
 
