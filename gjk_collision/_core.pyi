@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Shape', 'Snapshot', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Servers', 'Shape', 'Snapshot', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -263,6 +263,17 @@ class Scene:
         ...
     @property
     def parts(self) -> int:
+        ...
+class Servers:
+    """
+    The servers whose messages were received under one name. Times in ns.
+    """
+    OTHER: typing.ClassVar[int] = 3000000000
+    def __init__(self) -> None:
+        ...
+    def fault(self, epoch: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, str] | None:
+        ...
+    def note(self, epoch: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
 class Shape:
     """

@@ -30,8 +30,10 @@ from ..arguments import (
 )
 from ..errors import InputError
 from ..scene import Mode, mode_number
+from ..server.answers import fault_of
 from ..server.calls import Calls
 from ..server.fields import numbers
+from ..server.pauses import steady_time
 from ..server.snapshot import Fault
 from ..verdict import Status
 from .messages import none
@@ -80,6 +82,9 @@ _MODES = {mode: mode_number(mode) for mode in get_args(Mode)} | {"gradient": _co
 
 class CollisionClient:
     """Client of one collision server.
+
+    If replies of several servers arrive within 3 s, all are UNKNOWN with SNAPSHOT_MISMATCH: each
+    server must have its own name.
 
     A call blocks until the reply arrives or the timeout expires. It spins the executor during this
     time, so it must not be called from a callback of the same executor. A request is never
@@ -131,6 +136,7 @@ class CollisionClient:
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)
         self._executor = executor
+        self._servers = _core.Servers()
         self._check_poses, self._check_path, self._distance, self._collide, self._free = (
             node.create_client(service, f"{server}/{name}", qos_profile=SERVICE_QOS)
             for service, name in (
@@ -423,7 +429,22 @@ class CollisionClient:
             # spin_until_future_complete() is not used, because each call leaks a wake-up on Jazzy.
             self._executor.spin_once(max(0.0, until - time.monotonic()))
             calls.collect(time.monotonic())
-        return calls.replies
+        return self._of_one_server(client, calls.replies)
+
+    def _of_one_server(
+        self, client: Any, replies: list[tuple[Any, float]]
+    ) -> list[tuple[Any, float]]:
+        """Return the replies; those of several servers of one name are replaced by UNKNOWN."""
+        now, checked = steady_time(), []
+        for reply, _ in replies:
+            self._servers.note(reply.info.snapshot_id >> 32, now)
+        for reply, round_trip in replies:
+            fault = fault_of(self._servers.fault(reply.info.snapshot_id >> 32, now))
+            if fault is not None and reply.info.snapshot_id:  # without data, it is not FREE
+                checked.append((none(client.srv_type, fault), round_trip))
+            else:
+                checked.append((reply, round_trip))
+        return checked
 
     def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
         request.header.frame_id = self.frame

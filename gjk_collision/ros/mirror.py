@@ -33,7 +33,7 @@ from ..server.answers import (
     NearestFreeAnswer,
     PathAnswer,
     PosesAnswer,
-    status_of,
+    fault_of,
     unknown,
 )
 from ..server.frames import IDENTITY, Pose
@@ -233,7 +233,7 @@ class CollisionMirror:
         asked = self._mirror.ask(
             footprints=[], at=0, required=0, frame=None, now=now, steady=steady
         )
-        return _fault_from(asked.fault)
+        return fault_of(asked.fault)
 
     # ---- questions
 
@@ -534,11 +534,7 @@ class CollisionMirror:
             return _CLOSED
         with self._lock:
             now, steady = self._times()
-            return _fault_from(self._mirror.fault(asked, now=now, steady=steady))
-
-
-def _fault_from(found: tuple[int, str] | None) -> Fault | None:
-    return None if found is None else Fault(status_of(found[0]), found[1])
+            return fault_of(self._mirror.fault(asked, now=now, steady=steady))
 
 
 @dataclass(slots=True)

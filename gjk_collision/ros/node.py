@@ -40,7 +40,7 @@ from ..server.frames import Pose
 from ..server.obstacles import Obstacles
 from ..server.parameter_files import NODE_NAME
 from ..server.pauses import PERIOD, sending_time, steady_time
-from ..server.server import MAX_EPOCH, Heartbeat, Server
+from ..server.server import MAX_FIRST_EPOCH, UNREADABLE, Heartbeat, Server
 from ..server.snapshot import Fault
 from ..server.world import World
 from ..verdict import Status
@@ -69,6 +69,9 @@ BROKEN_AFTER = 5.0  # s
 
 # Incompatible publishers and subscribers are logged this long after their discovery at the latest.
 EVENT_PERIOD = 1.0  # s
+
+# Length of the queue of heartbeats, of which half are the node's own.
+HEARTBEATS = 10
 
 # The process ends this long after a signal at the latest [s].
 STOP_LIMIT = 5.0
@@ -102,7 +105,7 @@ class CollisionServer(LifecycleNode):
         line = sys.argv if arguments is None else arguments
         # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
-        self.server = Server(self, secrets.randbelow(MAX_EPOCH))
+        self.server = Server(self, 1 + secrets.randbelow(MAX_FIRST_EPOCH))
         self.health = Health()
         self.last_state = CollisionState()
         none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
@@ -114,6 +117,10 @@ class CollisionServer(LifecycleNode):
         self._settings = Parameters(self, line, self.server.refusal, self._change)
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
+        )
+        # Another server with this name publishes on it, too.
+        self.create_subscription(
+            CollisionState, "~/state", self._receive_state, QoSProfile(depth=HEARTBEATS), raw=True
         )
         self._marker_publisher = self.create_publisher(
             MarkerArray, "~/markers", QoSProfile(depth=1)
@@ -176,6 +183,7 @@ class CollisionServer(LifecycleNode):
             self.get_logger().error(f"configure failed: {why}")
             return FAILURE
         self.server.configure(config, transforms)
+        self.server.note_activity()
         self._pulse = steady_timer(self, PERIOD, self.server.note_activity)
         self._answering.record(config.record_requests)
         self._start_heartbeat()
@@ -383,6 +391,16 @@ class CollisionServer(LifecycleNode):
         self._hit = pose, time.monotonic() + HIT_SHOWN
 
     # ---- heartbeat
+
+    def _receive_state(self, data: bytes) -> None:
+        """Receive a heartbeat of this node, or of another server with its name."""
+        try:
+            epoch = deserialize_message(data, CollisionState).epoch
+        except Exception:  # of another version of the package
+            epoch = UNREADABLE
+        if (fault := self.server.receive_heartbeat(epoch)) is not None:
+            name = self.get_fully_qualified_name()
+            self.get_logger().error(f"every answer of {name} is UNKNOWN: {fault.message}")
 
     def _start_heartbeat(self) -> None:
         """Start the timer of the heartbeat, at the present `state_rate`."""

@@ -31,7 +31,7 @@ __all__ = [
     "ShapesAnswer",
     "StateAnswer",
     "answer_of",
-    "status_of",
+    "fault_of",
     "unknown",
 ]
 
@@ -240,9 +240,14 @@ def answer_of(found: tuple[int, int, str, int, int, str]) -> Answer:
     verdict, status, message, index, obstacle_id, source = found
     if index < 0 and status == Status.SUCCESS:
         return _SUCCESS[verdict]
-    return Answer(_VERDICTS[verdict], status_of(status), message, obstacle_id, source)
+    return Answer(_VERDICTS[verdict], _status(status), message, obstacle_id, source)
 
 
-def status_of(number: int) -> Status:
+def fault_of(pair: tuple[int, str] | None) -> Fault | None:
+    """Return a fault of the kernel, which is a number and a text; None: there is none."""
+    return None if pair is None else Fault(_status(pair[0]), pair[1])
+
+
+def _status(number: int) -> Status:
     """Return the status with a number of a message; UNDEFINED: this version has no such status."""
     return _STATUSES.get(number, Status.UNDEFINED)

@@ -14,11 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from .._core import Servers
 from ..errors import InputError
 from ..verdict import Status, Verdict
 from . import lookup, questions
 from .answer_fields import info_fields, reply_fields
-from .answers import StateAnswer, unknown
+from .answers import StateAnswer, fault_of, unknown
 from .config import Config
 from .frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from .obstacles import Footprint, Obstacles
@@ -28,11 +29,19 @@ from .snapshot import Fault, Report, Snapshot, empty_snapshot
 from .twist import Twist
 from .world import NO_TOPICS, World
 
-__all__ = ["MAX_EPOCH", "Exchange", "Heartbeat", "Server", "Shell"]
+__all__ = ["MAX_FIRST_EPOCH", "UNREADABLE", "Exchange", "Heartbeat", "Server", "Shell"]
 
-# Maximum epoch of snapshot ids, see `World`. Each activation has another epoch, so that ids are
-# never used again. A replay has the epoch 0.
-MAX_EPOCH = 2**32 - 1
+# A process begins with an epoch of snapshot ids from 1 to this number, see `World`. Each
+# activation has another epoch, so that ids are never used again. A replay has the epoch 0.
+MAX_FIRST_EPOCH = 2**31
+# Stands for the epoch in a heartbeat that cannot be decoded.
+UNREADABLE = 2**32 - 1
+
+_STOPPED = Fault(
+    Status.SNAPSHOT_MISMATCH,
+    "the process was stopped for more than 3 s, so another server with this name may have taken "
+    "its place: wait 3 s",
+)
 
 
 class Shell(Protocol):
@@ -59,6 +68,8 @@ class Heartbeat:
     ----------
     counter : int
         Number of the heartbeat.
+    epoch : int
+        Epoch of the server, see `Server`.
     sequence : int
         Number of the last message on ``~/snapshot``; 0: none.
     stamp : int
@@ -74,6 +85,7 @@ class Heartbeat:
     """
 
     counter: int
+    epoch: int
     sequence: int
     stamp: int
     found: StateAnswer
@@ -86,6 +98,7 @@ class Heartbeat:
         return {
             "header": {"stamp": self.stamp, "frame_id": self.snapshot.config.check_frame},
             "counter": self.counter,
+            "epoch": self.epoch,
             "info": info_fields(self.snapshot, self.seconds),
             "snapshot_sequence": self.sequence,
             **reply_fields("CollisionState", self.found),
@@ -117,7 +130,7 @@ class Server:
 
     def __init__(self, shell: Shell, epoch: int) -> None:
         self._shell = shell
-        self._epoch = epoch
+        self._first_epoch = self._epoch = epoch
         self.config = Config()
         self.transforms: TransformSource = SameFrameOnly("the node is not configured")
         self.errors = 0
@@ -126,6 +139,10 @@ class Server:
         self._counter = 0
         self._publication = Publication()
         self._pauses = Pauses(self.steady())
+        self._servers = Servers()  # others that publish on ~/state
+        # Steady times of the last call of `note_activity`, and of the end of the last long stop.
+        self._last_activity: int | None = None
+        self._resumed: int | None = None
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
@@ -151,6 +168,7 @@ class Server:
         """Use these parameters and transforms. The server is not active."""
         self.config, self.transforms = config, transforms
         self._pauses = Pauses(self.steady())
+        self._last_activity = None
         self._reason = "inactive"
 
     def activate(self, topics: Mapping[str, str] = NO_TOPICS) -> None:
@@ -158,7 +176,7 @@ class Server:
 
         `topics` are the resolved names of the topics, as for `World`.
         """
-        self._epoch = self._epoch + 1 if self._epoch < MAX_EPOCH else 1
+        self._epoch += 1
         self.world = World(self.config, self.transforms, self._epoch, topics)
         self._shell.note_change()
 
@@ -196,7 +214,44 @@ class Server:
 
     def note_activity(self) -> None:
         """Note that the process takes messages now. Call this every `pauses.PERIOD`."""
-        self._pauses.note_activity(self.steady())
+        steady = self.steady()
+        self._note_stop(steady)
+        self._last_activity = steady
+        self._pauses.note_activity(steady)
+
+    def receive_heartbeat(self, epoch: int) -> Fault | None:
+        """Receive a heartbeat on ~/state: its own, or that of another server with this name.
+
+        While there is another one, each request gets two replies, so all answers are UNKNOWN.
+
+        Parameters
+        ----------
+        epoch : int
+            The field of the heartbeat, or `UNREADABLE`.
+
+        Returns
+        -------
+        Fault or None
+            Why all answers are UNKNOWN, if another server was not known before this.
+        """
+        if self._first_epoch <= epoch <= self._epoch:
+            return None
+        steady = self.steady()
+        before = self._servers.fault(self._epoch, steady)
+        self._servers.note(epoch, steady)
+        return fault_of(self._servers.fault(self._epoch, steady)) if before is None else None
+
+    def _name_fault(self) -> Fault | None:
+        """Return why another server may answer under this name; None: there is none."""
+        steady = self.steady()
+        self._note_stop(steady)
+        if self._resumed is not None and steady - self._resumed <= Servers.OTHER:
+            return _STOPPED
+        return fault_of(self._servers.fault(self._epoch, steady))
+
+    def _note_stop(self, steady: int) -> None:
+        if self._last_activity is not None and steady - self._last_activity > Servers.OTHER:
+            self._resumed = steady
 
     def note_step_back(self, by: int) -> None:
         """Delete the data, because the clock went back by a time [ns]."""
@@ -262,7 +317,9 @@ class Server:
             # Before the first message on /clock. Data stamped 0 would be fresh.
             fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
             return empty_snapshot(self.config, fault, now)
-        return self.world.snapshot(now=now, steady=steady, require_id=require_id)
+        snapshot = self.world.snapshot(now=now, steady=steady, require_id=require_id)
+        other = self._name_fault()
+        return snapshot if other is None else snapshot.invalidated(other)
 
     def confirm(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the present ages, to send an answer from it."""
@@ -270,7 +327,9 @@ class Server:
         if self.world is None:  # deactivated since the snapshot was made, if it has an id
             fault = Fault(Status.NOT_ACTIVE, self._reason)
             return snapshot.invalidated(fault) if snapshot.id else snapshot
-        return self.world.confirm(snapshot, now=now, steady=steady)
+        last = self.world.confirm(snapshot, now=now, steady=steady)
+        other = self._name_fault() if snapshot.id else None
+        return last if other is None else last.invalidated(other)
 
     def keep(self, snapshot: Snapshot) -> None:
         """Keep the data of a snapshot for `confirm`, until this is called again."""
@@ -348,7 +407,16 @@ class Server:
         # from the time of the snapshot to the stamp of the message
         left = found.time_to_collision - (stamp - snapshot.stamp) * 1e-9
         found = replace(found, time_to_collision=0.0 if left < 0.0 else left)  # NaN stays NaN
-        return Heartbeat(self._counter, sequence, stamp, found, snapshot, ego, exchange.seconds)
+        return Heartbeat(
+            self._counter,
+            max(self._epoch, 0),
+            sequence,
+            stamp,
+            found,
+            snapshot,
+            ego,
+            exchange.seconds,
+        )
 
     def _ego(self, snapshot: Snapshot, transforms: Transforms) -> Pose | Fault:
         try:

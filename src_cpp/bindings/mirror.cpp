@@ -16,6 +16,7 @@
 #include "bindings.hpp"
 #include "gjk/rules/age.hpp"
 #include "gjk/rules/pauses.hpp"
+#include "gjk/rules/servers.hpp"
 #include "known_snapshot.hpp"
 
 namespace gjk::bindings {
@@ -270,6 +271,17 @@ void bind_mirror(py::module_& module) {
              "Why data is too old; empty: it is not. Two ages [ns] and their limit [s].");
   module.def("too_far_ahead", &too_far_ahead, py::arg("ahead"), py::arg("limit"),
              "Why a stamp is too far ahead of the clock [ns]; empty: it is not. `limit`: s.");
+  py::class_<Servers> servers(
+      module, "Servers", "The servers whose messages were received under one name. Times in ns.");
+  servers.attr("OTHER") = Servers::kOther;
+  servers.def(py::init<>())
+      .def("note", &Servers::note, py::arg("epoch"), py::arg("steady"))
+      .def(
+          "fault",
+          [](const Servers& known, std::uint64_t epoch, std::int64_t steady) {
+            return pair_of(known.fault(epoch, steady));
+          },
+          py::arg("epoch"), py::arg("steady"));
   py::class_<Pauses> pauses(module, "Pauses",
                             "Detects times when the process took no messages. Times in ns.");
   pauses.attr("PERIOD") = Pauses::kPeriod;

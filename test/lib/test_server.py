@@ -342,3 +342,89 @@ def test_state_of_the_senders() -> None:
     assert (twist.fault, twist.received) == (said, 4)
     server.deactivate()
     assert server.reports() == []
+
+
+def own_epoch(node: Node) -> int:
+    """Return the epoch in the node's heartbeats."""
+    _, beat, _ = node.server.beat(0, lambda made: made)
+    return int(beat.fields()["epoch"])
+
+
+OTHER = 77  # epoch of another server
+
+
+def said_by(node: Node) -> list[tuple[Status, bool]]:
+    """Return the statuses of a reply and of a heartbeat, and whether they are FREE."""
+    request = wire.request(Question("Collide", ((9.0, 0.0),)), 0, 0)
+    found = answer_to(node, "Collide", request, lambda found, _: found).found
+    _, beat, _ = node.server.beat(0, lambda made: made)
+    answers = [found, beat.found.answer]
+    return [(each.status, each.is_free) for each in answers]
+
+
+def feed(node: Node, clock: Clock, passed: int = 0) -> None:
+    """Let a time pass [ns], in which the node takes messages; then it receives an obstacle."""
+    for _ in range(passed // PULSE):
+        clock.now, node.true = clock.now + PULSE, node.true + PULSE
+        node.server.note_activity()
+    clock.now, node.true = clock.now + passed % PULSE, node.true + passed % PULSE
+    node.server.note_activity()
+    far = boxes((50.0, 0.0), stamp=clock.now)
+    assert node.server.receive("lidar", lambda: far, node.true) is None
+
+
+PULSE = S // 20
+FREE, REFUSED = [(Status.SUCCESS, True)] * 2, [(Status.SNAPSHOT_MISMATCH, False)] * 2
+
+
+@pytest.mark.requirement("N-10")
+def test_another_server_with_this_name() -> None:
+    """Each request gets replies of both: until one is silent for 3 s, none of them is FREE."""
+    clock = Clock()
+    node = node_at(clock, base_frame="odom")
+    feed(node, clock)
+    assert said_by(node) == FREE
+    for own in (own_epoch(node), own_epoch(node) - 1):  # the last activation
+        assert node.server.receive_heartbeat(own) is None
+    assert said_by(node) == FREE
+    for _ in range(2):
+        fault = node.server.receive_heartbeat(OTHER)
+        assert fault is not None  # for the log
+        assert "another server with this name" in fault.message
+        assert node.server.receive_heartbeat(OTHER) is None
+        assert node.server.receive_heartbeat(own_epoch(node)) is None
+        assert said_by(node) == REFUSED
+        feed(node, clock, 3 * S)
+        assert said_by(node) == REFUSED
+        feed(node, clock, 1)
+        assert said_by(node) == FREE
+
+
+def test_another_server_while_an_answer_is_computed() -> None:
+    clock = Clock()
+    node = node_at(clock, base_frame="odom")
+    feed(node, clock)
+    snapshot = node.server.snapshot()
+    assert node.server.confirm(snapshot).fault is None
+    node.server.receive_heartbeat(OTHER)
+    last = node.server.confirm(snapshot)
+    assert last.footprint is None
+    assert last.fault is not None
+    assert last.fault.status is Status.SNAPSHOT_MISMATCH
+
+
+@pytest.mark.requirement("N-10")
+@pytest.mark.parametrize(("stopped", "is_free"), [(3 * S, True), (3 * S + 1, False)])
+def test_a_stop_in_which_another_server_may_have_taken_over(stopped: int, is_free: bool) -> None:
+    """After a stop of more than 3 s, the node first waits for heartbeats of the other one."""
+    clock = Clock()
+    node = node_at(clock, base_frame="odom")
+    feed(node, clock)
+    clock.now, node.true = clock.now + stopped, node.true + stopped
+    assert not any(free for _, free in said_by(node))  # its data is too old, too
+    feed(node, clock)
+    assert said_by(node) == (FREE if is_free else REFUSED)
+    feed(node, clock, 3 * S)
+    assert said_by(node) == (FREE if is_free else REFUSED)
+    feed(node, clock, 1)
+    assert said_by(node) == FREE

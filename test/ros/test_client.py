@@ -19,8 +19,10 @@ from rclpy.task import Future
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
 from gjk_collision.ros.quality import SERVICE_QOS
+from gjk_collision.server.pauses import steady_time
 from gjk_collision.verdict import Status, Verdict
 
+S = 1_000_000_000  # ns
 TIMEOUT = 60.0  # s, of replies that come; the tests change it where none does
 POSES = np.array([[1.0, 2.0, 0.1], [3.0, 4.0, 0.2], [5.0, 6.0, 0.3]])
 
@@ -220,6 +222,40 @@ def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
     collide = ask(lonely, "collide")
     assert (collide.id, collide.source) == (-1, "")
     assert not len(ask(lonely, "distance").ids)
+
+
+@pytest.mark.requirement("N-10")
+@pytest.mark.parametrize("service", SERVICES)
+def test_replies_of_several_servers(nodes, puppet, monkeypatch, service):
+    """None of them is used, from the first one of another server until 3 s after its last one."""
+    now = [steady_time()]
+    monkeypatch.setattr("gjk_collision.ros.client.steady_time", lambda: now[0])
+    client = CollisionClient(
+        nodes[1]._node, "odom", server="puppet", timeout=TIMEOUT, executor=nodes[1]._executor
+    )
+    assert client.wait_for_server(TIMEOUT)
+
+    def reply_of(epoch, passed=0):
+        def fill(reply):
+            free(reply)
+            reply.info.snapshot_id = epoch << 32 | 7
+
+        puppet.fill = fill
+        now[0] += passed
+        reply = ask(client, service)
+        assert reply.is_free == (reply.status is Status.SUCCESS)
+        return reply
+
+    assert reply_of(5).is_free
+    assert reply_of(6).is_free  # activated again
+    assert not reply_of(5).is_free  # late
+    for _ in range(2):
+        refused = [reply_of(9), reply_of(6, 3 * S), reply_of(9), reply_of(6)]
+        for reply in refused:
+            assert (reply.verdict, reply.status) == (Verdict.UNKNOWN, Status.SNAPSHOT_MISMATCH)
+            assert "another server with this name" in reply.message
+            assert np.isfinite(reply.round_trip)
+        assert reply_of(6, 3 * S + 1).is_free
 
 
 def break_verdict(reply):

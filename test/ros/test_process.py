@@ -27,12 +27,16 @@ from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 
+from gjk_collision.ros.client import CollisionClient
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
+
+
+NEAR = {"x": 4.0}  # 2 m from the obstacle
 
 
 def unknown(status: Status) -> tuple[Verdict, Status]:
@@ -92,6 +96,50 @@ def test_killed_and_started_again(start: Start) -> None:
         bench.until_status(*FREE)
     finally:
         second.stop()
+
+
+@pytest.mark.requirement("N-10")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
+def test_server_of_an_earlier_launch(start: Start, how: signal.Signals) -> None:
+    """Each request gets the replies of both: none is FREE until one of them has ended.
+
+    One that was only stopped goes on later: it may not answer before it knows the other one.
+    """
+    old, bench = start("twice", state_rate=20.0)
+    bench.publish()
+    bench.until_status(*FREE, **NEAR)
+    client = CollisionClient(bench.node, "odom", server="/twice", executor=bench.executor)
+    if how is signal.SIGSTOP:
+        old.process.send_signal(how)
+    new = Server("twice", footprint=BOX, state_rate=20.0, safety_margin=5.0)
+    try:
+
+        def answers() -> set[tuple[Verdict, Status]]:
+            """Return the answers to some requests."""
+            asked = [said(bench.collide(**NEAR)) for _ in range(5)]
+            replies = [client.collide((NEAR["x"], 0.0, 0.0)) for _ in range(5)]
+            return {*asked, *((each.verdict, each.status) for each in replies)}
+
+        margin = (Verdict.MARGIN, Status.SUCCESS)
+        if how is signal.SIGSTOP:
+            bench.met.clear()  # the first reply of the new one may be lost
+            bench.until_status(*margin, **NEAR)
+            end = time.monotonic() + 3.5
+            bench.until(lambda: time.monotonic() > end, "a long stop")
+            old.process.send_signal(signal.SIGCONT)
+        both = {unknown(Status.SNAPSHOT_MISMATCH)}
+        bench.until(lambda: answers() == both, "that both refuse")
+        bench.states.clear()
+        bench.until(lambda: len({each.epoch for each in bench.states}) == 2, "both heartbeats")
+        for _ in range(20):
+            assert answers() == both
+        bench.until(lambda: "another server with this name" in new.log, "a line in the log")
+        bench.until(lambda: "/twice is UNKNOWN" in old.log, "a line in the log")
+        old.stop(signal.SIGKILL)
+        bench.until_status(*margin, **NEAR)
+        bench.until(lambda: answers() == {margin}, "that the client knows only the new one")
+    finally:
+        new.stop()
 
 
 def segments_of_fast_dds() -> set[Path]:

@@ -52,9 +52,12 @@ def disturbed(row: str, plan: Plan) -> tuple[tuple[Event, ...], int]:
     elif row == "an input is silent":
         end += 6 * SECOND
         events = [e for e in events if e.data.get("source") != "lidar" or not AT <= e.at < end]
-    elif row == "pause of the process of the node":
+    elif row == "pause of the process of the node, of up to 3 s":
         add(0, "pause", who="node", duration=1200 * MS)
         end += 1200 * MS
+    elif row == "longer pause of the process of the node":
+        add(0, "pause", who="node", duration=3500 * MS)
+        end += 3500 * MS
     elif row == "pause of the process of the planner":
         add(0, "pause", who="mirror", duration=1200 * MS)
         end += 1200 * MS

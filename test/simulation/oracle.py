@@ -259,6 +259,7 @@ class NodeRecord(Activity):
         self.ids: dict[int, Data] = {}
         self.read: int | None = None  # the last time that the node read (ROS)
         self.revision = 0
+        self.others: list[int] = []  # when a heartbeat of another process was read
 
     # ---- what happens
 
@@ -277,6 +278,19 @@ class NodeRecord(Activity):
         if "map" in self.tf:
             self.places.append((ros, self.newest("map", ros)[0]))
         return ros
+
+    def hear(self, at: int, process: int) -> None:
+        """Note a heartbeat of a process with the name of this one."""
+        if process != id(self):
+            self.others.append(at)
+
+    def check_name(self, sent: int) -> None:
+        """Check that no other process answered under this name shortly before."""
+        recent = [at for at in self.others if sent - OTHER <= at <= sent]
+        need(not recent, "another process with the name of this one was heard")
+        ends = [end for begin, end in [*self.pauses, (self.acted, sent)] if end - begin > OTHER]
+        stops = [end for end in ends if sent - end <= OTHER]
+        need(not stops, "stopped for a long time, another process may have answered meanwhile")
 
     def step_back(self, at: int, by: int) -> None:
         """Note that the clock reports a step back, from a time that was perhaps not read."""
@@ -536,6 +550,7 @@ class NodeRecord(Activity):
             return
         now = self.data(sent)
         need(self.epoch, "the node is not active")
+        self.check_name(sent)
         need(id_ >> 32 == self.epoch, "the id of the snapshot is of another activation")
         data = self.ids.get(id_)
         need(data is not None, "a snapshot that was never in force")

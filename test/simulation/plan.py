@@ -460,7 +460,11 @@ class _Maker:
         for at in some("twin", 2):
             rate = random.choice((1.0, 2.0, 10.0))
             add(at, "twin", epoch=random.randrange(1, 2**32 - 100), rate=rate)
-            add(at + random.randrange(5 * SECOND), "end twin")
+            end = at + random.randrange(5 * scale * SECOND)
+            add(end, "end twin")
+            if random.random() < 0.4:  # it is stopped, and goes on when the node is alone
+                begin = random.randrange(at, end + 1)
+                add(begin, "pause", who="twin", duration=random.randrange(20, 5000 * scale) * MS)
         for at in some("parameters", 8):
             source = random.choice(self.parameters["obstacle_sources"])
             own = random.choice((f"{source}.timeout", f"{source}.inflation"))

@@ -242,8 +242,7 @@ class Player:
         yield from self._change(process, "activate")
         self._note("activate twin" if is_twin else "activate")
         process.is_up = True
-        kinds = ("mirror", "heartbeat") if is_twin else ALL
-        self._is_quiet(process.begin, self.now() + SETTLED, "start", kinds)
+        self._is_quiet(process.begin, self.now() + SETTLED, "start")
 
     def _meet(self, client: Any) -> Task:
         """Ask until a reply arrives: the first replies of a new process may be lost."""
@@ -457,7 +456,7 @@ class Player:
         self._end(twin, signal.SIGKILL)
         self._note("end twin")
         if not twin.is_up:
-            self._is_quiet(twin.begin, self.now() + SETTLED, "start", ("mirror", "heartbeat"))
+            self._is_quiet(twin.begin, self.now() + SETTLED, "start")
         self.twin = None
 
 

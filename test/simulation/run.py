@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 from zlib import crc32
 
-from gjk_collision import Verdict
+from gjk_collision import Status, Verdict
 from gjk_collision.server.calls import Calls
 from gjk_collision.server.config import Config
 from gjk_collision.server.snapshot import Snapshot
@@ -311,7 +311,10 @@ class Run:
                 task.places = {each: (record.at_stamp(each, task.stamp), None) for each in frames}
             else:
                 task.places = {each: record.newest(each, ros) for each in frames}
-        if snapshot.id and snapshot.data_fault is None and not required:
+        fault = snapshot.data_fault
+        # It may be required by its id when no other process has its name any more.
+        is_refused = fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+        if snapshot.id and not required and (fault is None or (is_refused and not data.fault)):
             process.record.remember(snapshot.id, data)
         if required and snapshot.fault is None:
             need(not data.fault, f"an earlier snapshot was returned, but {data.fault}")
@@ -350,7 +353,20 @@ class Run:
             number, beat.snapshot.id, data if record.epoch else None, False,
         )  # fmt: skip
         self._send_to_mirrors("state", message, what)
+        self._send_to_servers(process, message)
         record.trim()
+
+    def _send_to_servers(self, sender: Process, message: Any) -> None:
+        """A heartbeat reaches all processes with the name of the node, also its own."""
+
+        def hear(process: Process) -> None:
+            process.record.hear(self.now, id(sender.record))
+            process.server.server.receive_heartbeat(message.epoch)
+
+        for process in (self.node, self.twin):
+            if process is not None:
+                at = self.now + MS + round(self._share(f"name {id(process) == id(sender)}") * MS)
+                self._put(process, "state", at, lambda process=process: hear(process))  # type: ignore[misc]
 
     def _send_to_mirrors(self, topic: str, message: Any, what: Published) -> None:
         for number, mirror in enumerate(self.mirrors):
@@ -395,25 +411,33 @@ class Run:
             future.exception = lambda: None  # type: ignore[attr-defined]
             future.result = lambda: arrived[0]  # type: ignore[attr-defined]
             way = data["way"][index], data["way"][index + 3]
-            node = self.node
-            self._at(
-                self.now + way[0],
-                lambda: self._when_free(node, lambda: self._answer(node, data, reply)),
-            )
+            servers = [each for each in (self.node, self.twin) if each is not None]
 
             waiting = sum(not each.done() for each, _ in futures)
             is_over = self.now - begun >= data["timeout"] * SECOND
             need(waiting <= data["limit"] or is_over, "too many requests without a reply")
 
-            def reply(found: Any, free: list[int]) -> None:
-                def arrive() -> None:
-                    need(not arrived, "a second reply")
+            def ask(process: Process) -> None:
+                is_answered = []
+
+                def reply(found: Any, free: list[int]) -> None:
+                    need(not is_answered, "a second reply of one process")
+                    is_answered.append(True)
+                    self._at(self.now + way[1], lambda: arrive(found, free))
+
+                self._answer(process, data, reply)
+
+            def arrive(found: Any, free: list[int]) -> None:
+                if not arrived:  # the first reply counts
                     arrived.append((index, found, free, self.now))
                     future.set_result(None)
                     collect()
 
-                self._at(self.now + way[1], arrive)
-
+            for each in servers:
+                self._at(
+                    self.now + way[0],
+                    lambda each=each: self._when_free(each, lambda: ask(each)),  # type: ignore[misc]
+                )
             return future
 
         calls = Calls(
@@ -458,10 +482,11 @@ class Run:
             record.look(self.now)
             found, last = answered.found, answered.snapshot
             free = _free(found)
-            self._note_answer(data, found, last.id)
             self._count(question.service, 1, len(free))
-            self._note_unknown("node", found, begun)
-            if last.id and not required:
+            if process is self.node:
+                self._note_answer(data, found, last.id)
+                self._note_unknown("node", found, begun)
+            if process is self.node and last.id and not required:
                 self.seen = [*self.seen[-30:], last.id]
             if free:
                 self._judge(process, question, task, last.id, found, free, required, stamp)
@@ -576,8 +601,10 @@ class Run:
         elif kind == "outage":
             self.outages.append((self.now, data["until"], data["topic"], data["holds"]))
         elif kind == "pause":
-            for each in [node] if data["who"] == "node" else self.mirrors:
-                self._block(each, data["duration"])
+            processes = {"node": [node], "mirror": self.mirrors, "twin": [self.twin]}
+            for each in processes[data["who"]]:
+                if each is not None:
+                    self._block(each, data["duration"])
         elif kind == "deactivate":
             self._when_free(node, lambda: self._deactivate(node))
         elif kind == "activate":

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/rules/servers.hpp"
 #include "gjk_collision/own_thread.hpp"
 #include "gjk_collision/reply.hpp"
 #include "rclcpp/rclcpp.hpp"
@@ -41,6 +43,9 @@ struct ClientOptions {
 // Replies are received by a thread of the client. So the blocking functions may be called anywhere,
 // also in callbacks of any executor, spinning or not. There is one exception: in a callback that
 // was passed to `send`, they return UNKNOWN at once, because they would wait for their own thread.
+//
+// If replies of several servers arrive within 3 s, all are UNKNOWN with SNAPSHOT_MISMATCH: each
+// server must have its own name.
 //
 // A request is never repeated. The callback of each request is called exactly once, and each future
 // is set: by the reply, or with UNKNOWN when the time is up, or when the client is destroyed. If
@@ -207,7 +212,14 @@ class CollisionClient {
       Pending taken;
       if (!take(number, taken)) return;  // late
       if (passed > options_.timeout) return taken.give_up();
-      done(reply_of<Service>(*future.get(), passed.count(), size...));
+      const auto response = future.get();
+      Reply<Service> reply = reply_of<Service>(*response, passed.count(), size...);
+      if (const auto fault = note_server(response->info.snapshot_id)) {
+        reply = unknown_reply<Service>(static_cast<std::uint16_t>(fault->status), fault->message,
+                                       size...);
+        reply.round_trip = passed.count();
+      }
+      done(std::move(reply));
     };
     const auto handle =
         client->async_send_request(std::make_shared<typename Service::Request>(request), receive);
@@ -245,6 +257,16 @@ class CollisionClient {
     return future;
   }
 
+  // Why a reply from a snapshot cannot be used: other servers of this name reply, too.
+  std::optional<gjk::Fault> note_server(std::uint64_t snapshot_id) {
+    const std::uint64_t epoch = gjk::epoch_of(snapshot_id);
+    if (epoch == 0) return {};  // never FREE
+    const std::chrono::nanoseconds now = Clock::now().time_since_epoch();
+    const std::lock_guard lock(mutex_);
+    servers_.note(epoch, now.count());
+    return servers_.fault(epoch, now.count());
+  }
+
   bool take(std::uint64_t number, Pending& taken) {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(number);
@@ -268,7 +290,8 @@ class CollisionClient {
   }
 
   const ClientOptions options_;
-  mutable std::mutex mutex_;  // protects the three members that follow
+  mutable std::mutex mutex_;  // protects the four members that follow
+  gjk::Servers servers_;
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_number_ = 0;
   std::tuple<Client<srv::Collide>, Client<srv::Distance>, Client<srv::CheckPoses>,

@@ -210,17 +210,23 @@ inline std::string contradiction(const srv::CheckPath::Response& response) {
 
 }  // namespace detail
 
-// A reply for which there is no response. `size`: a PosesAsked, for CheckPoses only.
+// A reply that is UNKNOWN, with a status and a reason. `size`: a PosesAsked, for CheckPoses only.
 template <class Service, class... Size>
-Reply<Service> no_reply(std::string why, Size... size) {
+Reply<Service> unknown_reply(std::uint16_t status, std::string why, Size... size) {
   Reply<Service> reply;
   reply.response.verdict.verdict = msg::Verdict::UNKNOWN;
-  reply.response.verdict.status = msg::Verdict::UNDEFINED;
+  reply.response.verdict.status = status;
   reply.response.verdict.message = std::move(why);
   reply.response.info.footprint_age = detail::kNaN;
   reply.response.info.max_obstacle_age = detail::kNaN;
   detail::clear(reply.response, size...);
   return reply;
+}
+
+// A reply for which there is no response.
+template <class Service, class... Size>
+Reply<Service> no_reply(std::string why, Size... size) {
+  return unknown_reply<Service>(msg::Verdict::UNDEFINED, std::move(why), size...);
 }
 
 // The reply for a response that was received after `round_trip` (s). `size` as above.

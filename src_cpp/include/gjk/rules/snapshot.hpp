@@ -12,17 +12,12 @@
 #include <optional>
 #include <string>
 
+#include "gjk/rules/fault.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-// Reason why data cannot be used, or why a question cannot be answered.
-struct Fault {
-  Status status = Status::undefined;
-  std::string message;
-};
 
 // A view of the footprint and the obstacles at one time. The scene and the footprint must outlive
 // it.

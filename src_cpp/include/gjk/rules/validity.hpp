@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "gjk/rules/age.hpp"
-#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/fault.hpp"
+#include "gjk/rules/servers.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
@@ -74,7 +75,7 @@ struct HeartbeatFacts {
 // - at most `heartbeat_limit` has passed since the last message that confirmed it was sent: the
 //   snapshot itself, or a heartbeat with its sequence number and its activation of the server,
 // - the last heartbeat has no fault, and the same parameters,
-// - no message of another server with this name was received within kOtherServer, and
+// - no message of another server with this name was received within Servers::kOther, and
 // - no data in it is too old, by its stamp and by its receipt at the server.
 //
 // An answer that is returned after a newer snapshot was received needs more: since its own
@@ -115,9 +116,9 @@ class Validity {
   // Returns whether the snapshot is used. An older one that arrives late is not.
   bool receive_snapshot(SnapshotFacts facts, const Arrival& arrival) {
     note_time(arrival.read.now);
-    const bool is_same_epoch = held_ && epoch(facts.id) == epoch(held_->facts.id);
+    const bool is_same_epoch = held_ && epoch_of(facts.id) == epoch_of(held_->facts.id);
     if (is_same_epoch && facts.id != 0 && facts.sequence < held_->facts.sequence) return false;
-    note_server(epoch(facts.id), arrival.read.steady);
+    servers_.note(epoch_of(facts.id), arrival.read.steady);
     if (held_ && ends(held_->facts, facts)) ++revision_;
     const Received received(arrival, facts.stamp);
     held_ = std::make_shared<Held>(Held{std::move(facts), received, received, revision_});
@@ -128,9 +129,9 @@ class Validity {
   void receive_heartbeat(HeartbeatFacts facts, const Arrival& arrival) {
     note_time(arrival.read.now);
     // A heartbeat that was received before does not prove that the server runs.
-    const bool is_same_epoch = heartbeat_ && epoch(facts.id) == epoch(heartbeat_->id);
+    const bool is_same_epoch = heartbeat_ && epoch_of(facts.id) == epoch_of(heartbeat_->id);
     if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
-    note_server(epoch(facts.id), arrival.read.steady);
+    servers_.note(epoch_of(facts.id), arrival.read.steady);
     heartbeat_ = std::move(facts);
     heartbeat_at_ = Received(arrival, heartbeat_->stamp);
     note_confirmation(*heartbeat_, heartbeat_at_, arrival.read.steady);
@@ -173,24 +174,13 @@ class Validity {
   }
 
  private:
-  struct Server {
-    std::uint64_t epoch = 0;  // 0: none
-    std::int64_t steady = 0;  // time of its last message, ns
-  };
-
-  // The longest time between two heartbeats of a server is 1 s, and up to two may be lost [ns].
-  static constexpr std::int64_t kOtherServer = 3'000'000'000;
-
-  static std::uint64_t epoch(std::uint64_t id) noexcept { return id >> 32; }
   // If the clock goes back, ages cannot be computed any more. All messages are forgotten.
   void note_time(std::int64_t now) {
     if (now < newest_) {
       const double back = detail::in_seconds(newest_ - now);
-      const Server last = server_;  // their times are steady
-      const Server other = other_server_;
+      const Servers servers = servers_;  // their times are steady
       reset();
-      server_ = last;
-      other_server_ = other;
+      servers_ = servers;
       jump_ = {Status::clock_jump,
                detail::formatted("the clock went back by %.9g s; waiting for messages "
                                  "on ~/snapshot and ~/state",
@@ -204,30 +194,14 @@ class Validity {
     const auto has_fault_since = [](Status before, Status after) noexcept {
       return before == Status::success && after != Status::success;
     };
-    return epoch(last.id) != epoch(next.id) || last.config_hash != next.config_hash ||
+    return epoch_of(last.id) != epoch_of(next.id) || last.config_hash != next.config_hash ||
            last.static_revision != next.static_revision ||
            has_fault_since(last.fault.status, next.fault.status) ||
            has_fault_since(last.data_status, next.data_status);
   }
 
-  // Keeps the last message of each of two servers. Messages without a snapshot have the epoch 0. A
-  // server that is activated again has the next epoch; it is not another one, and a late message of
-  // its last activation does not count.
-  void note_server(std::uint64_t of, std::int64_t steady) noexcept {
-    if (of == 0 || of + 1 == server_.epoch) return;
-    if (of != server_.epoch && of != server_.epoch + 1) other_server_ = server_;
-    server_ = {of, steady};
-  }
-
-  // Whether a server is another one than that of a snapshot. The epoch before is that of the last
-  // activation of the same process, which has ended.
-  static bool is_other(const Server& server, std::uint64_t of, std::int64_t steady) noexcept {
-    return server.epoch != 0 && server.epoch != of && server.epoch + 1 != of &&
-           steady - server.steady <= kOtherServer;
-  }
-
   void note_confirmation(const HeartbeatFacts& by, const Received& received, std::int64_t steady) {
-    if (!held_ || by.id == 0 || epoch(by.id) != epoch(held_->facts.id) ||
+    if (!held_ || by.id == 0 || epoch_of(by.id) != epoch_of(held_->facts.id) ||
         by.sequence != held_->facts.sequence) {
       return;
     }
@@ -237,12 +211,7 @@ class Validity {
   std::optional<Fault> check_server(const Held& used, std::int64_t steady) const {
     const SnapshotFacts& facts = used.facts;
     const std::int64_t limit = nanoseconds(facts.heartbeat_limit);
-    if (is_other(server_, epoch(facts.id), steady) ||
-        is_other(other_server_, epoch(facts.id), steady)) {
-      return Fault{Status::snapshot_mismatch,
-                   "~/state and ~/snapshot are of different activations, or of several nodes with "
-                   "this name: their names must be different"};
-    }
+    if (auto fault = servers_.fault(epoch_of(facts.id), steady)) return fault;
     const bool is_beating = heartbeat_ && heartbeat_at_.since(steady) <= limit;
     if (is_beating && heartbeat_->id == 0) return heartbeat_->fault;
     const bool is_earlier =
@@ -291,8 +260,7 @@ class Validity {
   Received heartbeat_at_;
   // Increases when answers from earlier snapshots cannot be used any more.
   std::uint64_t revision_ = 0;
-  Server server_;              // of the last message
-  Server other_server_;        // of the last message of another activation
+  Servers servers_;
   std::optional<Fault> jump_;  // why there is no snapshot
   std::int64_t newest_ = 0;    // ns, newest time of the clock
 };
