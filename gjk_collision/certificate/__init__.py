@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,9 +68,11 @@ class FreeCertificate(Record):
     def verify(self, *, fast: bool = False) -> bool:
         """Return whether the certificate proves that the pose is free.
 
-        It does if each pair of parts has a row whose bound is greater than the required distance,
-        and if the gap along the direction of each row is at least its bound. This is computed in
-        rational arithmetic by `gjk_collision.certificate.checker`, without the kernel.
+        It does if no required distance is negative, if each pair of parts has a row whose bound is
+        greater than the required distance, and if the gap along the direction of each row is at
+        least its bound. This is computed in rational arithmetic by
+        `gjk_collision.certificate.checker`, without the kernel. A certificate whose fields are not
+        of the classes, types and shapes above proves nothing.
 
         Parameters
         ----------
@@ -83,9 +85,9 @@ class FreeCertificate(Record):
             parts: coordinates, where those of the obstacle are relative to the pose of the shape,
             radii, and the required distance.
         """
+        if not self._is_well_formed() or not (self.required >= 0.0).all():
+            return False
         if fast:
-            if self.ids.shape != self.bounds.shape or self.ids.shape != self.pairs.shape[:1]:
-                return False
             return _core.proves_free(
                 self.shape._core,
                 self.pose,
@@ -101,10 +103,6 @@ class FreeCertificate(Record):
         if rows != list(_pairs(len(own), others)):
             return False
         values = self.pose, self.obstacle_poses, self.required, self.directions, self.bounds
-        count, size = len(others), len(rows)
-        sizes = [(3,), (count, 3), (count,), (size, 2), (size,)]
-        if [each.shape for each in values] != sizes or self.ids.shape != (size,):
-            return False
         if not all(np.isfinite(each).all() for each in values):
             return False
         at = Placement(self.pose.tolist())
@@ -114,6 +112,26 @@ class FreeCertificate(Record):
             if gap is None or not Fraction(self.required[k]) < Fraction(bound) <= gap:
                 return False
         return True
+
+    def _is_well_formed(self) -> bool:
+        if not isinstance(self.obstacles, tuple):
+            return False
+        if not all(isinstance(each, Shape) for each in (self.shape, *self.obstacles)):
+            return False
+        count, size = len(self.obstacles), len(self.bounds) if np.ndim(self.bounds) == 1 else -1
+        fields: list[tuple[Any, Any, tuple[int, ...]]] = [
+            (self.pose, np.float64, (3,)),
+            (self.obstacle_poses, np.float64, (count, 3)),
+            (self.required, np.float64, (count,)),
+            (self.pairs, np.int64, (size, 3)),
+            (self.ids, np.int64, (size,)),
+            (self.directions, np.float64, (size, 2)),
+            (self.bounds, np.float64, (size,)),
+        ]
+        return all(
+            isinstance(value, np.ndarray) and value.dtype == kind and value.shape == shape
+            for value, kind, shape in fields
+        )
 
 
 def certified(

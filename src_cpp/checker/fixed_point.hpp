@@ -144,7 +144,8 @@ inline Parts parts_of_obstacles(const std::vector<const Shape*>& shapes, const d
 }
 
 // Whether the directions (`count` pairs of numbers), one for each pair of parts in ascending order,
-// prove that the shape at the pose is farther than required (m) from each obstacle at its pose.
+// prove that the shape at the pose is farther than required (m, not negative) from each obstacle at
+// its pose.
 inline bool proves_free(const Shape& shape, const double* pose,
                         const std::vector<const Shape*>& obstacles, const double* poses,
                         const double* required, const double* directions, std::size_t count) {

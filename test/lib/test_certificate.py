@@ -296,6 +296,20 @@ def test_cosine_and_sine(yaw: float) -> None:
     assert abs(2 * half._sin * half._cos - s) < 8 * (error + half._error)
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_pose_in_contact_is_not_proven_by_a_negative_distance(fast: bool) -> None:
+    """The gap along any direction is negative there, and may exceed a negative distance."""
+    scene, car = Scene([Shape.circle(1.0)], [(5.0, 0.0, 0.0)]), Shape.box(2.0, 2.0)
+    good = scene.certify(car, (2.0, 0.0, 0.0))
+    assert good is not None
+    for depth in (0.0, 1e-9, 0.5, 1.5):
+        pose = np.array([3.0 + depth, 0.0, 0.0])
+        for wanted in (-2.0, -1e-300, -0.0, np.nan, -np.inf):
+            numbers = {"required": np.array([wanted]), "bounds": np.array([-depth])}
+            forged = replace(good, pose=pose, **numbers)
+            assert not forged.verify(fast=fast), (depth, wanted)
+
+
 def test_margins_pickle_and_regions() -> None:
     scene = Scene([Shape.circle(1.0)], [(5.0, 0.0, 0.0)], margins=[0.5])
     car = Shape.box(2.0, 2.0)
@@ -309,8 +323,24 @@ def test_margins_pickle_and_regions() -> None:
         {"pose": np.array([np.inf, 0.0, 0.0])},
         {"obstacle_poses": np.zeros((0, 3))},
         {"ids": np.array([1, 2])},
+        {"pose": [2.0, 0.0, 0.0]},
+        {"pose": None},
+        {"shape": None},
+        {"obstacles": [*found.obstacles]},
+        {"obstacles": ("circle",)},
+        {"obstacle_poses": found.obstacle_poses[0]},
+        {"required": 0.75},
+        {"required": np.array([0])},
+        {"pairs": found.pairs + 0.5},
+        {"pairs": found.pairs.tolist()},
+        {"ids": None},
+        {"directions": found.directions.astype(object)},
+        {"directions": found.directions.T},
+        {"bounds": None},
+        {"bounds": 0.8},
     ):
-        assert not replace(found, **wrong).verify()
+        assert not replace(found, **wrong).verify(), wrong
+        assert not replace(found, **wrong).verify(fast=True), wrong
     assert scene.certify(car, (2.3, 0.0, 0.0), 0.25) is None
     assert Scene([]).certify(car, (0.0, 0.0, 0.0)).verify()
     region = Scene([], inside=Region([[(-9, -9), (9, -9), (9, 9), (-9, 9)]]))
