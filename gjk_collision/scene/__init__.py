@@ -646,7 +646,7 @@ class Scene:
             raise InputError(Status.INVALID_INPUT, "inside", None, rule)
         from ..certificate import certified  # a planner that does not certify loads no fractions
 
-        at = np.array(as_vector(pose, "pose"))
+        at, margin = np.array(as_vector(pose, "pose")), as_number(margin, "margin")
         if not self.is_free(shape, at, margin=margin):
             return None
         own = _core.state_of_scene(self._core)[_MARGINS]

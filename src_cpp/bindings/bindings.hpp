@@ -83,12 +83,14 @@ inline bool load_real(PyObject* source, double& value) {
     return true;
   }
   const py::handle number(source);
+  if (PyBool_Check(source)) return false;
   if (!PyLong_Check(source)) {
     if (PyComplex_Check(source) || PyNumber_Check(source) == 0) return false;
     const py::object dtype = py::getattr(number, "dtype", py::none());
-    if (!dtype.is_none() && py::isinstance<py::dtype>(dtype) &&
-        py::reinterpret_borrow<py::dtype>(dtype).kind() == 'c') {
-      return false;
+    if (py::isinstance<py::dtype>(dtype)) {
+      const char kind = py::reinterpret_borrow<py::dtype>(dtype).kind();
+      if (kind != 'f' && kind != 'i' && kind != 'u') return false;
+      if (!py::getattr(number, "ndim", py::int_(0)).equal(py::int_(0))) return false;
     }
   }
   value = PyFloat_AsDouble(source);

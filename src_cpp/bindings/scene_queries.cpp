@@ -159,8 +159,8 @@ void bind_scene_queries(py::module_& module, py::class_<Scene>& scene) {
       .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
            py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
            py::arg("warm_start"), py::arg("which"))
-      .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
-           py::arg("margin"))
+      .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time").noconvert(),
+           py::arg("margin").noconvert())
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),
            py::arg("max_distance"))
       .def("nearest_at_each", &nearest_at_each, py::arg("shape"), py::arg("poses"),
