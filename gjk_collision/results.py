@@ -316,13 +316,13 @@ class CriticalityResult(Record):
     ids : ndarray of int64, shape (K,)
         Id of the obstacle that is met, or that causes MARGIN or UNKNOWN. -1: none.
     relative_speeds : ndarray, shape (K,)
-        Upper bound of the relative speed of both bodies at the point of contact, at
-        `contact_times` [m/s]. Points within the tolerance of contact count. 0: no contact. NaN:
-        also if the motion of the obstacle is not known at this time.
+        Upper bound of the relative speed of both bodies at the points of contact, at
+        `contact_times` [m/s]. Points of all parts that are within the tolerance of contact count.
+        0: no contact. NaN: also if the motion of the obstacle is not known at this time.
     ego_edges : ndarray of int64, shape (K,)
-        Edge of the vehicle that faces the obstacle at this time: edge i leads from vertex i of a
-        part to the next one. The vertices are counted through `Shape.parts`. -1: no contact, or
-        not known.
+        Edge of the vehicle that faces the obstacle at this time, where the relative speed is the
+        greatest: edge i leads from vertex i of a part to the next one. The vertices are counted
+        through `Shape.parts`. -1: no contact, or not known.
     required_deceleration : ndarray, shape (K,)
         Deceleration that avoids all contacts (DRAC) [m/s2], see `Scene.criticality`. 0: no
         contact. inf: none was found. NaN: also if the pose of an obstacle is not known at all

@@ -315,6 +315,38 @@ def test_predicted_paths_and_threads() -> None:
             np.testing.assert_array_equal(getattr(again, name), getattr(b, name))
 
 
+def test_all_parts_in_contact_count() -> None:
+    """Whatever the order of the parts of both bodies, the fastest point of contact counts."""
+    rng = np.random.default_rng(3)
+    bar = [Shape.polygon([[a, -0.05], [b, -0.05], [b, 0.05], [a, 0.05]])
+           for a, b in ((-11.0, -2.0), (-2.0, 3.0), (3.0, 11.0))]  # fmt: skip
+    for _ in range(50):
+        count = int(rng.integers(2, 6))
+        x = rng.uniform(-10.5, 10.5, count)
+        y = 0.05 + rng.uniform(-0.01, 0.9 * TOLERANCE, count)  # overlap, or nearly touch
+        points = [Shape.point(each) for each in np.stack([x, y], axis=1)]
+        shift, turn = rng.normal(size=2), rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 1.5)
+        poses, times = np.array([[0.0, 0.0, 0.0], [*shift, turn]]), [0.0, 1.0]
+        # The velocity of the point (x, y) of the bar, which turns about its origin
+        truth = np.hypot(shift[0] - turn * y, shift[1] + turn * x)
+        fastest = int(truth.argmax())
+        answers = []
+        for _ in range(4):
+            own, order = rng.permutation(3), rng.permutation(count)
+            ego = Shape.compound([bar[i] for i in own])
+            others = Shape.compound([points[i] for i in order])
+            scene = Scene([others], prediction="hold")
+            found = scene.criticality(ego, [poses], times, tolerance=TOLERANCE)
+            assert found.contact_times[0] == 0.0
+            edge = ego.parts[found.ego_edges[0] // 4]
+            answers.append((found.relative_speeds[0], *sorted(edge[:, 0])[1:3]))
+            assert truth.max() <= found.relative_speeds[0] <= truth.max() + 0.1 * abs(turn) + 1e-6
+            slower = np.delete(truth, fastest).max()
+            if slower < truth.max() - 0.1:
+                assert edge[:, 0].min() - 0.02 <= x[fastest] <= edge[:, 0].max() + 0.02
+        np.testing.assert_allclose(answers, answers[:1] * 4, rtol=1e-12)
+
+
 def test_margins_do_not_change_the_numbers() -> None:
     poses, times = straight(10.0)
     poses = np.concatenate([poses, poses + [0, 2.5, 0], poses + [0, 50, 0]])

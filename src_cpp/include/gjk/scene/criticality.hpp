@@ -23,9 +23,11 @@ struct Criticality {
   std::int64_t obstacle = -1;  // index of the obstacle that is met, or that decides the verdict
   double contact_time = std::numeric_limits<double>::quiet_NaN();  // s. Infinity: no contact
   // m/s. Upper bound at contact_time, for points of the bodies that are within the tolerance of
-  // contact; 0 without contact. NaN if the motion of the obstacle is not known then.
+  // contact, in all parts of both; 0 without contact. NaN if the motion of the obstacle is not
+  // known then.
   double relative_speed = std::numeric_limits<double>::quiet_NaN();
-  // The edge of the ego that faces the obstacle: from vertex i to i + 1, counted through its parts.
+  // The edge of the ego that faces the obstacle, where this speed is: from vertex i to i + 1,
+  // counted through its parts.
   std::int64_t ego_edge = -1;
   // m/s^2. With this deceleration, there is certainly no contact; see Braking. Infinity: none
   // found.
@@ -118,72 +120,86 @@ struct Impression {
   std::int64_t ego_edge = -1;
 };
 
+// All pairs of parts of the ego and of the obstacle count that are within the tolerance of contact:
+// which pair was found first does not matter. The edge is that of the pair with the greatest speed.
 inline Impression impression(const Scene& scene, const Shape& ego, Motion plan,
                              const FirstContact& contact, double tolerance) {
   constexpr double kJoint = 1e-6;  // s. So near a joint, contact may be before or after it
   const Obstacles& obstacles = scene.obstacles();
-  Impression result;
+  const Impression unknown;
   const LocalTime now{contact.time, 2.0 * obstacles.time_error() + kJoint};
   std::size_t at = 0;
   const Piece* const way = piece_at(plan, now.time, at);
-  if (way == nullptr) return result;
+  if (way == nullptr) return unknown;
   if (contact.part < 0) {
-    if (contact.obstacle != static_cast<std::int64_t>(scene.size())) return result;
+    if (contact.obstacle != static_cast<std::int64_t>(scene.size())) return unknown;
     double far = 0.0;  // The ego is outside of the region: each of its points counts.
     for (int i = 0; i < ego.parts(); ++i)
       far = std::fmax(far, reach(ego.part(i)) + ego.part(i).radius);
-    result.relative_speed = result.closing_speed = way->speed(far) * (1.0 + 0x1p-40);
-    return result;
+    const double speed = way->speed(far) * (1.0 + 0x1p-40);
+    return {speed, speed, -1};
   }
-  const auto k = static_cast<std::size_t>(contact.part);
   const auto index = static_cast<std::size_t>(contact.obstacle);
   const Motion motion = obstacles.motion(index);
-  if (motion.empty() || motion.front().begin == motion.back().end) return result;
+  if (motion.empty() || motion.front().begin == motion.back().end) return unknown;
   LocalTime local = obstacles.local_time(index, now.time);
   local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
   local.error = now.error;
   std::size_t there = 0;
   const Piece* const other = piece_at(motion, local.time, there);
-  if (other == nullptr) return result;
+  if (other == nullptr) return unknown;
 
-  const Convex local_a = ego.part(contact.ego_part);
-  const Convex local_b = obstacles.outlines().part(k);
-  const Placement at_a = way->at(now.time, reach(local_a));
-  const Placement at_b = other->at(local.time, obstacles.outlines().reach(k));
-  Room room_a(local_a.size);
-  Room room_b(local_b.size);
-  const Convex& a = room_a.place(local_a, Transform::from_pose(at_a.pose, {}, at_a.error));
-  const Convex& b = room_b.place(local_b, Transform::from_pose(at_b.pose, {}, at_b.error));
-  const Closest closest = gjk::closest(a, b);
-  if (closest.status != Status::success) return result;
-  const Vec2 n = closest.direction;
-  result.ego_edge = edge_towards(a, n);
-  for (int i = 0; i < contact.ego_part; ++i) result.ego_edge += ego.part(i).size;
+  Impression result{0.0, 0.0, -1};
+  double greatest = -1.0;  // m/s
+  std::int64_t first_edge = 0;
+  const Outlines& outlines = obstacles.outlines();
+  for (int i = 0; i < ego.parts(); first_edge += ego.part(i++).size) {
+    const Convex local_a = ego.part(i);
+    const Placement at_a = way->at(now.time, reach(local_a));
+    Room room_a(local_a.size);
+    const Convex& a = room_a.place(local_a, Transform::from_pose(at_a.pose, {}, at_a.error));
+    for (std::size_t k = outlines.begin(index); k < outlines.end(index); ++k) {
+      const Convex local_b = outlines.part(k);
+      const Placement at_b = other->at(local.time, outlines.reach(k));
+      Room room_b(local_b.size);
+      const Convex& b = room_b.place(local_b, Transform::from_pose(at_b.pose, {}, at_b.error));
+      const Closest closest = gjk::closest(a, b);
+      if (closest.status != Status::success) return unknown;
+      const bool is_first = i == contact.ego_part && static_cast<std::int64_t>(k) == contact.part;
+      const double rounding = 2.0 * (a.error + b.error);
+      if (!is_first && closest.distance > tolerance + rounding) continue;
 
-  // Points that touch are so near the farthest points of both.
-  const double depth = tolerance + std::fabs(closest.distance) + 2.0 * (a.error + b.error);
-  const Extent of_a = cap(a, n, depth);
-  const Extent of_b = cap(b, -n, depth);
-  const double ends[] = {std::fmax(of_a.low, -of_b.high), std::fmin(of_a.high, -of_b.low)};
-  const double height = dot(n, closest.point_a);
-  const Vec2 origin_a{at_a.pose.x, at_a.pose.y};
-  const Vec2 origin_b{at_b.pose.x, at_b.pose.y};
-  result.relative_speed = result.closing_speed = 0.0;
-  visit_within_error(plan, at, now, [&](const Piece& own) {
-    visit_within_error(motion, there, local, [&](const Piece& its) {
-      const double within = 2.0 * depth * (std::fabs(own.spin()) + std::fabs(its.spin()));
-      for (const double along : ends) {
-        const Vec2 p = height * n + along * perpendicular(n);
-        const Vec2 v = velocity_of(own, now.time, origin_a, p);
-        const Vec2 relative = v - velocity_of(its, local.time, origin_b, p);
-        result.relative_speed =
-            std::fmax(result.relative_speed, (norm(relative) + within) * (1.0 + 0x1p-30));
-        const Vec2 ahead = own.velocity();
-        const double closing = dot(relative, ahead) / norm(ahead);
-        result.closing_speed = std::fmax(result.closing_speed, closing);
+      // Points that touch are so near the farthest points of both.
+      const Vec2 n = closest.direction;
+      const double depth = tolerance + std::fabs(closest.distance) + rounding;
+      const Extent of_a = cap(a, n, depth);
+      const Extent of_b = cap(b, -n, depth);
+      const double ends[] = {std::fmax(of_a.low, -of_b.high), std::fmin(of_a.high, -of_b.low)};
+      const double height = dot(n, closest.point_a);
+      const Vec2 origin_a{at_a.pose.x, at_a.pose.y};
+      const Vec2 origin_b{at_b.pose.x, at_b.pose.y};
+      double fastest = 0.0;
+      visit_within_error(plan, at, now, [&](const Piece& own) {
+        visit_within_error(motion, there, local, [&](const Piece& its) {
+          const double within = 2.0 * depth * (std::fabs(own.spin()) + std::fabs(its.spin()));
+          for (const double along : ends) {
+            const Vec2 p = height * n + along * perpendicular(n);
+            const Vec2 v = velocity_of(own, now.time, origin_a, p);
+            const Vec2 relative = v - velocity_of(its, local.time, origin_b, p);
+            fastest = std::fmax(fastest, (norm(relative) + within) * (1.0 + 0x1p-30));
+            const Vec2 ahead = own.velocity();
+            const double closing = dot(relative, ahead) / norm(ahead);
+            result.closing_speed = std::fmax(result.closing_speed, closing);
+          }
+        });
+      });
+      result.relative_speed = std::fmax(result.relative_speed, fastest);
+      if (fastest > greatest) {
+        greatest = fastest;
+        result.ego_edge = first_edge + edge_towards(a, n);
       }
-    });
-  });
+    }
+  }
   return result;
 }
 
