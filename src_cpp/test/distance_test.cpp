@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <random>
 #include <vector>
 
 #include "gjk/narrow/features.hpp"
+#include "gjk/narrow/penetration.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/hull.hpp"
 #include "pairs.hpp"
@@ -138,6 +141,68 @@ TEST(Closest, deepest_points_lie_on_their_shapes_where_edges_are_nearly_in_line)
   const Closest found = closest(a, b);
   ASSERT_LT(found.distance, 0.0);
   EXPECT_LE(norm(found.point_a - a.vertex(0)), 1e-7);
+}
+
+// A polygon that counts how often its vertices are read.
+struct Counted {
+  std::vector<Vec2> vertices;
+  int size = static_cast<int>(vertices.size());
+  double error = 0.0;
+  mutable long reads = 0;
+
+  Vec2 vertex(int i) const noexcept {
+    ++reads;
+    return vertices[static_cast<std::size_t>(i)];
+  }
+};
+
+Counted random_ellipse(std::mt19937_64& random, int size, Vec2 centre) {
+  std::uniform_real_distribution<double> share(0.0, 1.0);
+  std::vector<double> angles;
+  for (int i = 0; i < size; ++i) angles.push_back(2.0 * std::numbers::pi * share(random));
+  std::sort(angles.begin(), angles.end());
+  const Vec2 axes{1.0 + 4.0 * share(random), 1.0 + 4.0 * share(random)};
+  std::vector<Vec2> points;
+  for (const double angle : angles) {
+    points.push_back(centre + Vec2{axes.x * std::cos(angle), axes.y * std::sin(angle)});
+  }
+  return {convex_hull(points)};
+}
+
+// The smallest overlap over the normals of all edges of p, with all vertices.
+long double least_overlap(const Counted& p, const Counted& q) {
+  long double least = std::numeric_limits<long double>::infinity();
+  for (int i = 0; i < p.size; ++i) {
+    const Vec2 a = p.vertex(i);
+    const Vec2 b = p.vertex((i + 1) % p.size);
+    const long double u = static_cast<long double>(b.y) - a.y;
+    const long double v = static_cast<long double>(a.x) - b.x;
+    long double most = -std::numeric_limits<long double>::infinity();
+    for (int j = 0; j < q.size; ++j) {
+      const Vec2 c = q.vertex(j);
+      most = std::max(most, u * (static_cast<long double>(a.x) - c.x) +
+                                v * (static_cast<long double>(a.y) - c.y));
+    }
+    least = std::min(least, most / std::hypot(u, v));
+  }
+  return least;
+}
+
+TEST(Closest, the_depth_of_many_vertices_is_found_without_all_pairs) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> place(-0.7, 0.7);
+  for (const int size : {70, 300, 1000, 4000}) {
+    for (int round = 0; round < 10; ++round) {
+      const Vec2 centre{1e3 * place(random), 1e3 * place(random)};
+      const Counted p = random_ellipse(random, size, centre);
+      const Counted q = random_ellipse(random, size, centre + Vec2{place(random), place(random)});
+      const Penetration found = penetration(p, q);
+      EXPECT_LE(p.reads + q.reads, 40L * (p.size + q.size) + (size < 300 ? 10000 : 0)) << size;
+      const long double truth = std::min(least_overlap(p, q), least_overlap(q, p));
+      EXPECT_NEAR(found.depth, static_cast<double>(truth), 1e-12) << "round " << round;
+      EXPECT_LE(std::fabs(found.depth - static_cast<double>(truth)), found.rounding);
+    }
+  }
 }
 
 TEST(Closest, radius_moves_the_surface) {
