@@ -122,7 +122,9 @@ def distance_many(
     b_xy: ArrayLike,
     pairs: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Return the signed distances of many pairs of convex shapes [m], as `distance` does.
+    """Return the signed distances of many pairs of convex shapes [m].
+
+    They are those of `distance`, to within 1e-13 of the distance.
 
     Parameters and errors are as for `collide_many`.
 

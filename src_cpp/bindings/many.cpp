@@ -3,10 +3,18 @@
 // Queries on many pairs of convex shapes that are given as flat arrays of points.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "bindings.hpp"
+#include "gjk/shape/box.hpp"
 
 namespace gjk::bindings {
 namespace {
+
+// A shape is tiny if its size is less than this part of its largest coordinate.
+constexpr double kTiny = 0x1p-36;
 
 // The hulls of the points of one side, x, y, x, y, ....
 class Hulls {
@@ -28,27 +36,47 @@ class Hulls {
       x_[k] = xy.data()[2 * k];
       y_[k] = xy.data()[2 * k + 1];
     }
+    for (std::size_t i = 0; i < size(); ++i) {
+      Box box;
+      for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) box.include(Vec2{x_[k], y_[k]});
+      const double most = std::fmax(norm1(box.low), norm1(box.high));
+      const bool is_point = offsets_[i + 1] - offsets_[i] == 1;
+      is_tiny_.push_back(!is_point && norm1(box.high - box.low) < kTiny * most);
+    }
   }
+
+  // Whether the vertices are so near to each other that their coordinates have few different
+  // values. The bounds of its distance may be tight where `closest` is less accurate.
+  bool is_tiny(std::size_t i) const noexcept { return is_tiny_[i]; }
 
   std::size_t size() const noexcept { return offsets_.empty() ? 0 : offsets_.size() - 1; }
   Hull at(std::size_t i) const noexcept {
     const std::size_t begin = offsets_[i];
     return {&x_[begin], &y_[begin], static_cast<int>(offsets_[i + 1] - begin)};
   }
-  // The same with any number of vertices.
-  Shape shape(std::size_t i) const {
-    std::vector<Vec2> own;
-    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) own.push_back({x_[k], y_[k]});
-    Shape shape;
-    shape.add_part(convex_hull(own), 0.0);
-    return shape;
+  // The same with any number of vertices. It is made once.
+  Convex part(std::size_t i) {
+    if (shapes_.empty()) shapes_.resize(size());
+    Shape& shape = shapes_[i];
+    if (shape.parts() == 0) {
+      std::vector<Vec2> own;
+      for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) own.push_back({x_[k], y_[k]});
+      shape.add_part(convex_hull(own), 0.0);
+    }
+    return shape.part(0);
   }
 
  private:
   std::span<const std::uint32_t> offsets_;
   std::vector<double> x_;  // m
   std::vector<double> y_;  // m
+  std::vector<bool> is_tiny_;
+  std::vector<Shape> shapes_;
 };
+
+// Bounds (m) that are at most this far apart, relative to their size, are the distance. Otherwise,
+// the shapes overlap, or their coordinates are much larger than the gap.
+constexpr double kTight = 0x1p-44;
 
 using Pairs = std::optional<Array<std::int64_t>>;
 
@@ -76,8 +104,8 @@ std::size_t checked_count(const Hulls& a, const Hulls& b, const Pairs& pairs) {
 py::array_t<bool> collide_many(const Array<std::uint32_t>& a_offsets, const Doubles& a_xy,
                                const Array<std::uint32_t>& b_offsets, const Doubles& b_xy,
                                const Pairs& pairs, double margin) {
-  const Hulls a(a_offsets, a_xy, "a");
-  const Hulls b(b_offsets, b_xy, "b");
+  Hulls a(a_offsets, a_xy, "a");
+  Hulls b(b_offsets, b_xy, "b");
   checked_radius(margin, "margin");
   const std::size_t count = checked_count(a, b, pairs);
   py::array_t<bool> hits(static_cast<py::ssize_t>(count));
@@ -86,7 +114,7 @@ py::array_t<bool> collide_many(const Array<std::uint32_t>& a_offsets, const Doub
   for_each_pair(count, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
     Verdict verdict = collide(a.at(i), b.at(j), margin);
     if (verdict == Verdict::unknown) {
-      verdict = collide(a.shape(i).part(0), b.shape(j).part(0), margin);
+      verdict = collide(a.part(i), b.part(j), margin);
     }
     out[n] = !is_free(verdict);
   });
@@ -96,23 +124,17 @@ py::array_t<bool> collide_many(const Array<std::uint32_t>& a_offsets, const Doub
 py::array_t<double> distance_many(const Array<std::uint32_t>& a_offsets, const Doubles& a_xy,
                                   const Array<std::uint32_t>& b_offsets, const Doubles& b_xy,
                                   const Pairs& pairs) {
-  const Hulls a(a_offsets, a_xy, "a");
-  const Hulls b(b_offsets, b_xy, "b");
+  Hulls a(a_offsets, a_xy, "a");
+  Hulls b(b_offsets, b_xy, "b");
   const std::size_t count = checked_count(a, b, pairs);
   py::array_t<double> distances(static_cast<py::ssize_t>(count));
   double* const out = distances.mutable_data();
   const py::gil_scoped_release release;
   for_each_pair(count, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
     const Bounds bounds = distance(a.at(i), b.at(j));
-    if (bounds.lower > 0.0) {
-      out[n] = bounds.upper;
-      return;
-    }
-    Closest found = closest(a.at(i), b.at(j));
-    if (found.status != Status::success) {
-      found = closest(a.shape(i).part(0), b.shape(j).part(0));
-    }
-    out[n] = found.distance;
+    const bool is_tight = bounds.lower > 0.0 && !a.is_tiny(i) && !b.is_tiny(j) &&
+                          bounds.upper - bounds.lower <= kTight * bounds.upper;
+    out[n] = is_tight ? bounds.upper : closest(a.part(i), b.part(j)).distance;
   });
   return distances;
 }

@@ -38,11 +38,44 @@ def test_each_pair_has_the_answer_that_it_has_alone(most: int) -> None:
     for n, (i, j) in enumerate(pairs):
         p, q = Shape.hull(a[i]), Shape.hull(b[j])
         assert hits[n] == collide(p, q), (a[i].tolist(), b[j].tolist())
-        assert gaps[n] == pytest.approx(distance(p, q), rel=1e-9, abs=1e-12)
+        assert gaps[n] == pytest.approx(distance(p, q), rel=1e-13, abs=0.0)
         assert near[n] == collide(p, p.hull(b[j], radius=0.5)), (a[i].tolist(), b[j].tolist())
     assert 20 < hits.sum() < 380
     same = collide_many(*flat(a[:50]), *flat(b))
     assert same.tolist() == collide_many(*flat(a[:50]), *flat(b), np.c_[:50, :50]).tolist()
+
+
+def test_distances_of_shapes_of_the_size_of_rounding() -> None:
+    """Far from the origin, the vertices of a tiny shape are at few different places, or at one."""
+    rng = np.random.default_rng(5)
+    a, b = [], []
+    for _ in range(3000):
+        far = 10.0 ** rng.uniform(-1.0, 6.0)
+        centre = rng.normal(size=2) * far
+        sizes = far * 10.0 ** rng.uniform(-17.0, -12.0), 10.0 ** rng.uniform(-2.0, 1.0)
+        places = centre, centre + rng.normal(size=2) * 10.0 ** rng.uniform(-2.0, 3.0)
+        for shapes, size, place in zip((a, b), sizes, places, strict=True):
+            angles = np.sort(rng.uniform(0.0, 2.0 * np.pi, rng.integers(3, 9)))
+            shapes.append(np.stack([np.cos(angles), np.sin(angles)], axis=1) * size + place)
+    found = distance_many(*flat(a), *flat(b))
+    alone = [distance(Shape.hull(p), Shape.hull(q)) for p, q in zip(a, b, strict=True)]
+    np.testing.assert_allclose(found, alone, rtol=1e-13, atol=0.0)
+    assert 100 < (found < 0.0).sum() < 1500
+
+
+def test_shapes_of_many_vertices() -> None:
+    """They take part in several pairs, at distances and with overlaps."""
+    rng = np.random.default_rng(6)
+    angles = np.linspace(0.0, 2.0 * np.pi, 10_000, endpoint=False)
+    disc = np.stack([3.0 * np.cos(angles), 2.0 * np.sin(angles)], axis=1)
+    others = [points(rng, 9) * 3.0 for _ in range(40)]
+    pairs = np.stack([np.zeros(40, int), np.arange(40)], axis=1)
+    hits = collide_many(*flat([disc]), *flat(others), pairs)
+    gaps = distance_many(*flat([disc]), *flat(others), pairs)
+    whole = Shape.polygon(disc)
+    assert hits.tolist() == [collide(whole, Shape.hull(each)) for each in others]
+    assert gaps.tolist() == [distance(whole, Shape.hull(each)) for each in others]
+    assert 5 < hits.sum() < 35
 
 
 def test_no_pairs() -> None:
