@@ -404,6 +404,8 @@ def _info(given: argparse.Namespace) -> int:
             print(f"{given.bag}: {bag.seconds:.3f} s from {bag.begin} ns")
             for name, kinds in sorted(bag.topics.items()):
                 print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
+            for note in bag.notes():
+                print(f"note: {note}")
             if bag.incomplete:
                 text = f"{given.bag.name}: the recording is incomplete: {bag.incomplete}"
                 return _refuse("info", text, BROKEN)

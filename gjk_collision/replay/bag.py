@@ -2,24 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of bags: sqlite3 or mcap, compressed or not, in the order of log time."""
 
+import heapq
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
 from rosbags.rosbag2 import Reader
+from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
 from .file_order import step_back
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
 from .salvage import (
+    NO_BREAK,
     STORAGE,
     SalvageError,
     advice,
@@ -82,7 +87,8 @@ class Bag:
     counts : Counter
         Topic -> number of messages.
     begin, end : int
-        Log time of the first message, and that of the last message + 1 [ns].
+        Log time of the first message, and that of the last message + 1 [ns]. If metadata.yaml
+        names a longer time, this time.
     incomplete : str
         Why the recording is not complete, and how to repair it; empty: nothing is known to be
         missing. The part before the break can be read.
@@ -96,6 +102,7 @@ class Bag:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._folder: TemporaryDirectory[str] | None = None
+        self._last = NO_BREAK  # messages with later log times are not read
         try:
             self._reader, wrong = self._opened()
         except Exception as error:  # a damaged file can raise any error
@@ -110,8 +117,13 @@ class Bag:
             self.__exit__(None, None, None)
             rule = "its messages are compressed (zstd), described only in metadata.yaml"
             raise BagError(f"{path.name}: {rule}; replay the folder with its metadata.yaml")
-        self.begin, self.end = self._reader.start_time, self._reader.end_time
-        if not self._reader.message_count:
+        whole = self._reader.storage
+        files: list[Any] = whole.storages if isinstance(whole, DirectoryReader) else [whole]
+        self._files = sorted(files, key=lambda each: each.metadata.start_time)
+        about = [self._reader.storage.metadata, *(each.metadata for each in files)]
+        self.begin: int = min(each.start_time for each in about)
+        self.end: int = max(each.end_time for each in about)
+        if not (self._reader.message_count and files):
             self.__exit__(None, None, None)
             reason = f" that can be read: {wrong}; {advice(path)}" if wrong else ""
             raise BagError(f"{path.name}: the recording contains no message{reason}")
@@ -157,8 +169,13 @@ class Bag:
         count, time = 0, 0
         if used:
             try:
-                for connection, time, data in self._reader.messages(used):
-                    count += 1
+                for connection, following, data in self._merged(used):
+                    if following < time:
+                        text = f"the log time {following} ns follows {time} ns"
+                        raise BagError(f"the index of a file is wrong: {text}")
+                    if following > self._last:
+                        break
+                    count, time = count + 1, following
                     kind = _ros_name(connection.msgtype)
                     yield Message(connection.topic, kind, time, data)
             except Exception as error:
@@ -172,20 +189,8 @@ class Bag:
             raise BagError(self._break(text, time))
 
     def notes(self) -> list[str]:
-        """Return a note if log times are not in the order of the file."""
-        files = self.path.iterdir() if self.path.is_dir() else [self.path]
-        for file in sorted(each for each in files if each.suffix in STORAGE):
-            by, time = 0, 0
-            with suppress(Exception):  # a damaged file can raise any error, and is reported
-                by, time = step_back(file)
-            if by > STEP_BACK:
-                t = (time - self.begin) * 1e-9
-                return [
-                    f"log times are not in the order of {file.name}: they go back by "
-                    f"{by * 1e-9:.3f} s, to {t:.3f} s. The messages are read in the order of log "
-                    "time, which is not that of the recording"
-                ]
-        return []
+        """Return notes about log times that are not in the order of a file, or of the files."""
+        return [note for note in (self._step_back(), self._overlap()) if note]
 
     def can_decode(self, kind: str) -> bool:
         """Return whether the definition of a message type is known, by default or from the bag."""
@@ -203,6 +208,62 @@ class Bag:
                 with suppress(Exception):
                     return store.deserialize_cdr(message.data, kind)
             raise
+
+    def _merged(self, used: Sequence[Any]) -> Iterator[Any]:
+        """Yield connection, log time and data of the messages of all files by log time.
+
+        For equal log times, the file that begins first is the first.
+        """
+        return (
+            each
+            for each in heapq.merge(
+                *(self._of_file(file, used) for file in self._files), key=itemgetter(1)
+            )
+            if each[0] is not None
+        )
+
+    def _of_file(self, file: Any, used: Sequence[Any]) -> Iterator[tuple[Any, int, bytes]]:
+        """Yield the messages of one file, after its first log time without a message.
+
+        So its data is not read before its time, and the memory is that of the files that overlap.
+        """
+        yield None, file.metadata.start_time, b""
+        whole = self._reader.storage
+        if isinstance(whole, DirectoryReader):
+            whole = copy(whole)
+            whole.storages = [file]
+        yield from whole.messages(used)
+
+    def _step_back(self) -> str:
+        """Return a note if log times are not in the order of a file; empty: they are."""
+        for file in self._files:
+            by, time = 0, 0
+            with suppress(Exception):  # a damaged file can raise any error, and is reported
+                by, time = step_back(file.path)
+            if by > STEP_BACK:
+                t = (time - self.begin) * 1e-9
+                return (
+                    f"log times are not in the order of {file.path.name}: they go back by "
+                    f"{by * 1e-9:.3f} s, to {t:.3f} s. The messages are read in the order of log "
+                    "time, which is not that of the recording"
+                )
+        return ""
+
+    def _overlap(self) -> str:
+        """Return a note if a file begins before the end of another one; empty: none does."""
+        found, last = list[str](), self._files[0]
+        for file in self._files[1:]:
+            begin, end = file.metadata.start_time, last.metadata.end_time - 1
+            if begin < end:
+                found.append(
+                    f"{file.path.name} begins at {(begin - self.begin) * 1e-9:.3f} s, before the "
+                    f"end of {last.path.name} at {(end - self.begin) * 1e-9:.3f} s"
+                )
+            last = max(last, file, key=lambda each: each.metadata.end_time)
+        if not found:
+            return ""
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return f"files overlap: {found[0]}{more}. Their messages are read in the order of log time"
 
     def _opened(self) -> tuple[Reader, str]:
         """Return a reader of the bag, and what is wrong with it; empty: nothing is known."""
@@ -223,10 +284,10 @@ class Bag:
     def _salvaged(self) -> tuple[Reader, str]:
         """Return a reader of the part before the break, and what is wrong with the bag."""
         self._folder = TemporaryDirectory(prefix="gjk_collision_")
-        copy, wrong = salvage(self.path, Path(self._folder.name))
+        part, wrong, self._last = salvage(self.path, Path(self._folder.name))
         if not wrong:
             raise BagError("no part of it is known to be damaged")
-        reader = Reader(copy)
+        reader = Reader(part)
         reader.open()
         return reader, wrong
 

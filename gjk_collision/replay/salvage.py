@@ -19,6 +19,7 @@ import yaml
 from rosbags.rosbag2 import Reader
 
 __all__ = [
+    "NO_BREAK",
     "STORAGE",
     "SalvageError",
     "advice",
@@ -31,6 +32,9 @@ __all__ = [
 
 STORAGE = (".mcap", ".db3")
 
+# A log time after those of all messages [ns].
+NO_BREAK = 2**64
+
 # Records in a chunk of an mcap file: Schema, Channel, Message. _CHUNK: the chunk itself.
 _CHUNK, _IN_CHUNK = b"\x06", (b"\x03", b"\x04", b"\x05")
 
@@ -41,7 +45,7 @@ class SalvageError(Exception):
     """There is no part of a bag that can be copied. The message says why, and what to do."""
 
 
-def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
+def salvage(bag: Path, folder: Path) -> tuple[Path, str, int]:
     """Copy the part of a bag before its break.
 
     Parameters
@@ -53,8 +57,9 @@ def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
 
     Returns
     -------
-    Path, str
-        The copy, and what is wrong with the bag. Empty: nothing is known to be wrong.
+    Path, str, int
+        The copy, what is wrong with the bag, and the log time of the break [ns]: later messages
+        of the copy must not be used. Empty: nothing is known to be wrong.
 
     Raises
     ------
@@ -64,45 +69,58 @@ def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
         Nothing can be read. Damaged files can raise any error.
     """
     if bag.is_file():
-        return _copied(bag, folder)
+        return *_copied(bag, folder), NO_BREAK
     if _has_metadata(bag):
-        return folder, _copy_files(bag, folder)
+        return folder, *_copy_files(bag, folder)
     files = sorted(each for each in bag.iterdir() if each.suffix in STORAGE)
     if len(files) != 1:
         text = f"metadata.yaml is missing or damaged, and there are {len(files)} files"
         raise SalvageError(f"{text}; make it with 'ros2 bag reindex FOLDER'")
     copy, wrong = _copied(files[0], folder)
-    return copy, "; ".join(filter(None, ("metadata.yaml is missing or damaged", wrong)))
+    wrong = "; ".join(filter(None, ("metadata.yaml is missing or damaged", wrong)))
+    return copy, wrong, NO_BREAK
 
 
-def _copy_files(bag: Path, folder: Path) -> str:
-    """Copy the files of a bag up to the first one that is broken; return what is wrong with it.
+def _copy_files(bag: Path, folder: Path) -> tuple[str, int]:
+    """Copy the files of a bag; return what is wrong with the one that breaks first, and when.
 
-    The messages of later files are not used, because the data between them is missing.
+    Messages after the log time of the break [ns] must not be used, because data is missing there.
+    If nothing of a file can be read, and metadata.yaml does not say when it begins, the break is
+    the end of the files that are listed before it.
     """
     described = yaml.safe_load((bag / "metadata.yaml").read_text("utf-8"))
     about = described["rosbag2_bagfile_information"]
     names: list[str] = about["relative_file_paths"]
-    kept, wrong = list[str](), ""
+    listed = {each.get("path"): each for each in about.get("files", ())}
+    begins, before = dict[str, int](), -1
+    last, wrong = NO_BREAK, ""
     for name in names:
         try:
-            copy, wrong = _copied(bag / name, folder)
-            if not wrong or _has_messages(copy):
-                kept.append(name)
+            copy, why = _copied(bag / name, folder)
+            with Reader(copy) as reader:
+                begin, end = reader.start_time, reader.end_time - 1
+            if why and not begin <= end:  # the break is before the first message
+                raise SalvageError(why)
+            begins[name], before = begin, max(before, end)
         except ModuleNotFoundError:
             raise
         except Exception as error:  # a damaged file can raise any error
-            wrong = f"{name}: {text_of(error)}"
-        if wrong:
-            break
-    if not kept:
+            why = text_of(error)
+            why = why if why.startswith(name) else f"{name}: {why}"
+            end = before
+            if name in listed:
+                end = listed[name]["starting_time"]["nanoseconds_since_epoch"] - 1
+        if why and end < last:
+            last, wrong = end, why
+    kept = [name for name in names if begins.get(name, NO_BREAK) <= last]
+    if wrong and not kept:
         raise SalvageError(f"{wrong}; {advice(bag)}")
-    if len(kept) < len(names):
-        wrong += f"; files after {kept[-1]} are not used"
+    if later := sum(begin > last for begin in begins.values()):
+        wrong += f"; files that begin after the break, {later} of {len(names)}, are not used"
     about["relative_file_paths"] = kept
     about["files"] = [each for each in about.get("files", ()) if each.get("path") in kept]
     (folder / "metadata.yaml").write_text(yaml.safe_dump(described), "utf-8")
-    return wrong
+    return wrong, last
 
 
 def text_of(error: Exception) -> str:
@@ -188,14 +206,6 @@ def _has_metadata(folder: Path) -> bool:
     try:
         return "rosbag2_bagfile_information" in (folder / "metadata.yaml").read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _has_messages(copy: Path) -> bool:
-    try:
-        with Reader(copy) as reader:
-            return bool(reader.message_count)
-    except Exception:  # the break is before the first message
         return False
 
 

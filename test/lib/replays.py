@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the replay tests share: a case run into a folder, its rows, a drive with requests."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from write_scenarios import CAR, Road, at, steps, thing
 
 from gjk_collision.replay.case import Case
@@ -62,6 +64,28 @@ def drive(
             road.ego(t)
             each(road, t)
         end(road)
+    return path
+
+
+def bag_of(path: Path, parts: Iterable[Path]) -> Path:
+    """Make one bag of the files of several bags, listed in this order."""
+    path.mkdir()
+    found = [yaml.safe_load((part / "metadata.yaml").read_text()) for part in parts]
+    abouts = [each["rosbag2_bagfile_information"] for each in found]
+    topics: dict[str, Any] = {}
+    for about, part in zip(abouts, parts, strict=True):
+        for name in about["relative_file_paths"]:
+            shutil.copy(part / name, path / name)
+        for each in about["topics_with_message_count"]:
+            first = topics.setdefault(each["topic_metadata"]["name"], each)
+            if first is not each:
+                first["message_count"] += each["message_count"]
+    about = abouts[0]
+    about["relative_file_paths"] = [each["relative_file_paths"][0] for each in abouts]
+    about["message_count"] = sum(each["message_count"] for each in abouts)
+    about["topics_with_message_count"] = list(topics.values())
+    about["files"] = []
+    (path / "metadata.yaml").write_text(yaml.safe_dump(found[0]))
     return path
 
 

@@ -322,7 +322,7 @@ def test_folder_without_valid_metadata(storage: Any, text: str | None, tmp_path:
 def with_files(bag: Path, *names: str) -> None:
     """Write other names of files into the metadata of a bag."""
     metadata = bag / "metadata.yaml"
-    old = re.search(r"  - \w+\.mcap\n", text := metadata.read_text())
+    old = re.search(r"(  - \w+\.mcap\n)+", text := metadata.read_text())
     assert old
     metadata.write_text(text.replace(old[0], "".join(f"  - {name}\n" for name in names)))
 
@@ -345,14 +345,21 @@ def recording_of_two(tmp_path: Path) -> tuple[Path, Path, Path]:
     return bag, first, second
 
 
-def test_files_after_a_broken_one_are_not_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("one.mcap", "two.mcap"), ("two.mcap", "one.mcap")])
+def test_files_are_read_up_to_the_break_of_one(names: tuple[str, str], tmp_path: Path) -> None:
+    """Otherwise, answers are computed without the data of the broken file."""
     bag, first, _ = recording_of_two(tmp_path)
+    with_files(bag, *names)
     chunks = chunks_of(first)
     cut(first, chunks[2].chunk_start_offset + 10)
-    found = read_to_the_break(bag, r"one\.mcap: .*; files after one\.mcap are not used")
-    assert found[-1][1] == chunks[1].message_end_time
+    found = read_to_the_break(bag, r"one\.mcap: the file ends inside a record")
+    end = chunks[1].message_end_time
+    assert found[-1][1] == end
+    assert len(found) == 2 * len({each for each in found if each[1] < end}) + len(
+        [each for each in found if each[1] == end]
+    )
     broken(bag, tmp_path)
-    assert max(row.time for row in rows_of(tmp_path)) <= chunks[1].message_end_time
+    assert max(row.time for row in rows_of(tmp_path)) <= end
 
 
 @pytest.mark.parametrize("content", [b"", b"no recording"])

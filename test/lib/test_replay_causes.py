@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from browser import browse, needs_browser, pressed, with_script
 from replay_pages import cars, data_of, fact
-from replays import replay
+from replays import bag_of, replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
 from gjk_collision.__main__ import main
@@ -443,6 +443,47 @@ def test_log_times_out_of_order_and_unused_topics_are_noted(
     )
     assert "they go back by 0.400 s, to 0.600 s" in output
     assert "no source uses: /radar (gjk_collision/msg/ObstacleArray)" in output
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_files_of_a_bag_are_read_in_the_order_of_log_time(
+    order: str, storage: Storage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Otherwise, times are answered twice, the second time FREE beside a car that is there.
+
+    The first file has what is recorded up to 1 s, the second one what is recorded from 0.7 s on.
+    Both have messages of each topic in this time. metadata.yaml names the times of the first part.
+    """
+
+    def write(path: Path, is_used: Callable[[int], bool]) -> Path:
+        with BagWriter(path, storage) as writer:
+            road = Road(writer)
+            for k, t in enumerate(steps(2.0)):
+                if is_used(k):
+                    road.ego(t)
+                    road._sequence = k
+                    road.obstacles(t, [thing(CAR, 9.0 - 5.0 * t, 0.0)])
+        return path
+
+    whole = write(tmp_path / "whole" / "drive", lambda k: True)
+    parts = {
+        "a": write(tmp_path / "a", lambda k: k < 14 or (k <= 20 and k % 2 == 0)),
+        "b": write(tmp_path / "b", lambda k: k > 20 or (k > 14 and k % 2 == 1)),
+    }
+    split = bag_of(tmp_path / "drive", [parts[each] for each in order])
+    results = []
+    for bag in (whole, split):
+        out = tmp_path / "out" / bag.parent.name
+        code, output, _ = replayed(bag, out, capsys, "--no-page")
+        results.append((out / "drive" / "results.jsonl").read_bytes())
+        overlap = f"a.{'mcap' if storage == 'mcap' else 'db3'} at 1.000 s"
+        assert (overlap in output) is (bag is split)
+        assert code == 0
+        assert main(["info", str(bag)]) == 0
+        assert ("note: files overlap: b." in capsys.readouterr().out) is (bag is split)
+    assert results[0] == results[1]
+    assert b"COLLISION" in results[0]
 
 
 def test_an_event_has_the_margin_of_the_obstacle_that_it_names() -> None:
