@@ -127,6 +127,11 @@ class Bag:
             self.__exit__(None, None, None)
             reason = f" that can be read: {wrong}; {advice(path)}" if wrong else ""
             raise BagError(f"{path.name}: the recording contains no message{reason}")
+        if not 0 <= self.begin < self.end <= 2**63:
+            self.__exit__(None, None, None)
+            rule = "log times must be >= 0 and < 2^63 ns"
+            text = f"{rule} (got {self.begin} to {self.end - 1} ns)"
+            raise BagError(f"{path.name}: {text}; remove the messages with other log times")
         self.incomplete = f"{wrong}; {advice(path)}" if wrong else ""
         self.topics: dict[str, set[str]] = {}
         self.counts: Counter[str] = Counter()

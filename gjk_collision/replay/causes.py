@@ -62,6 +62,11 @@ class Causes:
         Name of the clock that header stamps are compared with.
     begin : int
         Log time of the begin of the bag [ns].
+
+    Attributes
+    ----------
+    jump : str
+        The jump of the log times since the stamp before; empty: there is none.
     """
 
     def __init__(self, names: Mapping[str, str], clock: str, begin: int) -> None:
@@ -72,6 +77,7 @@ class Causes:
         self._late: dict[str, tuple[float, float]] = {}  # the last one: log time of stamp, age [s]
         self._now = 0
         self._step = ""
+        self.jump = ""
 
     def pass_time(self, t: float, now: int) -> None:
         """Note the time [s] after the begin of the bag, and the time of the clock [ns]."""
@@ -117,7 +123,12 @@ class Causes:
         return f"required {margin:g} m"
 
     def states(self, reports: Iterable[Report], config: Config) -> Iterator[State]:
-        """Yield late transforms since the last call, and header stamps that went back."""
+        """Yield a jump of the log times, late transforms, and header stamps that went back.
+
+        Jumps and late transforms are those since the last call.
+        """
+        if self.jump:
+            yield "", "jump of the log times", 0.0, self.jump
         limits = {each.name: inf if each.static else each.timeout for each in config.sources}
         for each in reports:
             limit = limits.get(each.source, config.footprint_timeout)

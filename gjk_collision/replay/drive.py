@@ -4,7 +4,8 @@
 
 Messages are processed in the order of log time, which replaces the steady clock. After all
 messages with the same log time, an answer is computed if one of them has obstacles. If there was
-no answer for 1 / ``state_rate``, an answer is computed too, so that missing data is visible.
+no answer for 1 / ``state_rate``, an answer is computed too, so that missing data is visible. After
+a long time without any message, nothing is evaluated until the next message: the log times jump.
 The result does not depend on the clock of this machine or on the order of threads.
 """
 
@@ -37,6 +38,10 @@ __all__ = ["TRANSFORM", "Drive"]
 
 # Name of the pose of the vehicle among the sources. No source can have this name.
 TRANSFORM = "pose of the vehicle"
+
+# Without a message, stamps are evaluated for this time [ns], or for the longest timeout if that is
+# longer. After that, all data that can become too old is too old.
+SILENCE = 10_000_000_000
 
 
 class Drive:
@@ -86,6 +91,7 @@ class Drive:
         # Why transforms were not used -> the first child frame, and their number.
         self._left_out: dict[str, list[Any]] = {}
         self.errors: list[str] = []
+        self._jumps: list[str] = []  # jumps of the log times
         self._clock = 0
         self._time = bag.begin
         is_wrong = any(each.kind == "jump_clock" for each in faults)
@@ -110,12 +116,18 @@ class Drive:
             The bag is not complete. The rows of all messages before the break were yielded.
         """
         messages = inject(self._messages(), self._faults, self._bag.begin)
-        evaluated = self._bag.begin
+        evaluated = before = self._bag.begin
         for time, together in groupby(messages, key=attrgetter("time")):
-            while time - evaluated > (period := round(1e9 / self._server.config.state_rate)):
+            period = round(1e9 / self._server.config.state_rate)
+            end = before + max(SILENCE, period, self._longest_timeout())
+            while time - evaluated > period and evaluated + period <= end:
                 evaluated += period
                 yield self._state(evaluated, "silence")
-            self._time = time
+                self.causes.jump = ""
+            if time - evaluated > period:
+                self._note_jump(before, evaluated, time)
+                evaluated += (time - evaluated - 1) // period * period
+            self._time = before = time
             # Set the time before the first transform of that time is stored.
             self.causes.pass_time(self._t, self.now())
             self._requests.resume()
@@ -128,6 +140,7 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
+                self.causes.jump = ""
         yield from self._requests.finish()
 
     def reports(self) -> list[Report]:
@@ -154,7 +167,10 @@ class Drive:
             f"{count} transforms were not used: {why} (the first child frame is '{first}')"
             for why, (first, count) in self._left_out.items()
         ]
-        return self.live.notes + self._requests.notes() + transforms
+        count = len(self._jumps)
+        which = f" {count} times, the first time" if count > 1 else ""
+        jumps = [f"the log times jump{which}: {each}" for each in self._jumps[:1]]
+        return self.live.notes + self._requests.notes() + transforms + jumps
 
     # ---- messages
 
@@ -235,6 +251,22 @@ class Drive:
     def _t(self) -> float:
         """The log time after the begin of the bag [s]."""
         return (self._time - self._bag.begin) * 1e-9
+
+    def _longest_timeout(self) -> int:
+        """Return the time after which all data that can become too old is too old [ns]."""
+        config = self._server.config
+        sources = [each.timeout for each in config.sources if not each.static]
+        others = config.footprint_timeout, config.twist_timeout, config.transform_tolerance
+        return round(1e9 * max(*sources, *others))
+
+    def _note_jump(self, before: int, evaluated: int, time: int) -> None:
+        """Note that there is no message between two log times, and no stamp since `evaluated`."""
+        text = f"no message for {(time - before) * 1e-9:.3f} s, from " + " to ".join(
+            f"{(each - self._bag.begin) * 1e-9:.3f} s" for each in (before, time)
+        )
+        last = (evaluated - self._bag.begin) * 1e-9
+        self.causes.jump = f"{text}; no stamp is evaluated after {last:.3f} s until then"
+        self._jumps.append(self.causes.jump)
 
     # ---- the shell of the server
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a result was computed from, and why two results differ."""
 
-from array import array
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
@@ -33,26 +32,26 @@ class Recording:
     """
 
     def __init__(self) -> None:
-        self._digests: dict[str, array[int]] = {}
+        self._digests: dict[str, list[int]] = {}
+        self._times: dict[str, int] = {}  # the number of `WIDTH` that a digest is for
         self._counts: dict[str, int] = {}
 
     def add(self, t: int, message: Message) -> None:
         """Add a message at the time `t` [ns] after the begin of the bag."""
-        sums = self._digests.setdefault(message.topic, array("L"))
-        i = t // WIDTH
+        sums, times = self._digests.get(message.topic, []), self._times.get(message.topic, 1)
+        while (i := t // (times * WIDTH)) >= KEPT:
+            sums, times = _folded(sums), 2 * times
         sums.extend([0] * (i + 1 - len(sums)))
         own = crc32(message.data, crc32(message.time.to_bytes(8, "little", signed=True)))
         sums[i] = (sums[i] + own) & 0xFFFFFFFF
+        self._digests[message.topic], self._times[message.topic] = sums, times
         self._counts[message.topic] = self._counts.get(message.topic, 0) + 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return the number of messages and the digests of each topic as plain data."""
         found = {}
-        for topic, each in sorted(self._digests.items()):
-            sums, times = each.tolist(), 1
-            while len(sums) > KEPT:
-                sums, times = _folded(sums), 2 * times
-            text = "".join(f"{value:08x}" for value in sums)
+        for topic, sums in sorted(self._digests.items()):
+            text, times = "".join(f"{value:08x}" for value in sums), self._times[topic]
             found[topic] = {"messages": self._counts[topic], "times": times, "digests": text}
         return found
 

@@ -106,7 +106,14 @@ def _here(
     cases: Sequence[Case], out: Path, options: Options, tell: Callable[[str], None]
 ) -> Results:
     for case in cases:
-        result = run(case, out, options, partial(_tell_share, tell, case.name))
+        try:
+            result = run(case, out, options, partial(_tell_share, tell, case.name))
+        except OSError:  # the reports cannot be written
+            raise
+        except Exception as error:
+            if len(cases) == 1:
+                raise
+            result = _lost(case, repr(error))
         yield result
         if result.outcome is Outcome.INTERRUPTED:
             return

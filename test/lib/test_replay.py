@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf, isnan
 from pathlib import Path
@@ -32,7 +33,7 @@ from gjk_collision.replay.faults import FaultSpec
 from gjk_collision.replay.interfaces import POLYGON_STAMPED, older_types, typestore
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.span import Span
-from gjk_collision.replay.write import BagWriter
+from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result, outcome_text
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, ODOMETRY
@@ -674,3 +675,59 @@ def test_requests_of_older_recordings_are_read_as_they_were_sent(tmp_path: Path)
     for message, found in zip(sent, read, strict=True):
         assert repr(found.request) == repr(message.request)
         assert repr(found.response) == repr(message.response)
+
+
+@pytest.mark.parametrize("first", [0, at(-6 * 3600.0)])
+def test_jump_of_the_log_times_is_noted_and_not_filled_with_stamps(
+    first: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recording with simulated time can begin with a message of log time 0.
+
+    Otherwise, millions of stamps are evaluated, or the memory is not enough.
+    """
+
+    def early(road: Road) -> None:
+        road.writer.transform(at(0.0), Pose(), "odom", "other", log=first)
+
+    bag = drive(tmp_path / "early", end=early)
+    assert main(["replay", str(bag), "--out", str(tmp_path)]) == 0
+    rows = rows_of(tmp_path, "early")
+    silent = [row.time - first for row in rows if row.cause == "silence"]
+    assert silent == [k * 10**8 for k in range(1, 101)], "10 s of silence at 10 Hz"
+    replay(drive(tmp_path / "drive"), tmp_path)
+    assert [replace(row, snapshot_id=0) for row in rows if row.cause == "data"] == [
+        replace(row, snapshot_id=0) for row in rows_of(tmp_path)
+    ]
+    summary = json.loads((tmp_path / "early" / "summary.json").read_text())
+    jump = f"no message for {(at(0.0) - first) * 1e-9:.3f} s, from 0.000 s to "
+    assert any(f"the log times jump: {jump}" in note for note in summary["notes"])
+    [event] = [each for each in summary["events"]["kept"] if "jump" in each["what"]]
+    assert jump in event["why"]
+    assert all(len(each["digests"]) <= 8 * 1024 for each in
+               summary["origin"]["recording"].values())  # fmt: skip
+    at_end = f"{(at(1.0) - first) * 1e-9:.6f}"
+    assert main(["trace", str(bag), "--at", at_end]) == 0
+    assert main(["replay", str(bag), "--from", at_end, "--out", str(tmp_path / "part")]) == 0
+    assert len(rows_of(tmp_path / "part", "early")) == 1
+
+
+def test_silence_is_evaluated_up_to_the_longest_timeout(tmp_path: Path) -> None:
+    """Otherwise, it is not visible that the data becomes too old."""
+    bag = drive(tmp_path / "bag", end=lambda road: road.ego(100.0))
+    replay(bag, tmp_path, parameters={"obstacles.timeout": 30.0, "footprint_timeout": 40.0})
+    assert [row.time for row in rows_of(tmp_path)][-1] == at(41.0)
+
+
+@pytest.mark.parametrize(
+    ("storage", "time"), [("mcap", 2**63), ("mcap", 2**64 - 2), ("sqlite3", -5)]
+)
+def test_log_times_that_ros_does_not_have_are_refused(
+    storage: Storage, time: int, tmp_path: Path
+) -> None:
+    """Otherwise, a replay ends with an OverflowError."""
+
+    def other(road: Road) -> None:
+        road.writer.footprint(at(0.0), EGO, log=time)
+
+    bag = drive(tmp_path / "bag", end=other, storage=storage)
+    broken(bag, tmp_path, "log times must be >= 0 and < 2^63 ns", f"{time}")

@@ -16,7 +16,10 @@ from replays import drive
 from write_scenarios import CAR, thing, write_all
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.case import Case
 from gjk_collision.report import many
+from gjk_collision.report.outcome import Result
+from gjk_collision.report.run import run as run_one
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,25 @@ def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
     assert main([*given, "--jobs", "2", "--quiet"]) == 3
     expected = {"approach": "not judged", "broken": "broken", "graze": "not judged"}
     assert outcomes(tmp_path / "out") == expected
+
+
+def test_an_error_in_one_replay_of_several_keeps_the_others(
+    bags: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, there is no common summary, and the bags after it are not replayed."""
+    (tmp_path / "bags").mkdir()
+    for name in ("approach", "graze"):
+        (tmp_path / "bags" / name).symlink_to(bags / name)
+
+    def run(case: Case, *more: Any) -> Result:
+        if case.name == "approach":
+            raise MemoryError
+        return run_one(case, *more)
+
+    monkeypatch.setattr(many, "run", run)
+    given = ["replay", str(tmp_path / "bags"), "--out", str(tmp_path / "out"), "--no-page"]
+    assert main([*given, "--quiet"]) == 3
+    assert outcomes(tmp_path / "out") == {"approach": "broken", "graze": "not judged"}
 
 
 @pytest.fixture(scope="module")
