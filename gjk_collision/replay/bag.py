@@ -24,6 +24,7 @@ from ..server.adapters import CONVERTERS
 from .file_order import step_back
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
 from .salvage import (
+    CDR,
     NO_BREAK,
     STORAGE,
     SalvageError,
@@ -102,6 +103,7 @@ class Bag:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._folder: TemporaryDirectory[str] | None = None
+        self._left_out: dict[str, str] = {}  # topics and definitions, with their encoding
         self._last = NO_BREAK  # messages with later log times are not read
         try:
             self._reader, wrong = self._opened()
@@ -123,10 +125,15 @@ class Bag:
         about = [self._reader.storage.metadata, *(each.metadata for each in files)]
         self.begin: int = min(each.start_time for each in about)
         self.end: int = max(each.end_time for each in about)
-        if not (self._reader.message_count and files):
+        others = [each for each in self._reader.connections if _encoding(each) != CDR]
+        self._left_out |= {each.topic: _encoding(each) for each in others}
+        self._connections = [each for each in self._reader.connections if each not in others]
+        if self._reader.message_count <= sum(each.msgcount for each in others) or not files:
             self.__exit__(None, None, None)
             reason = f" that can be read: {wrong}; {advice(path)}" if wrong else ""
-            raise BagError(f"{path.name}: the recording contains no message{reason}")
+            text = f"the recording contains no message{reason}"
+            text = "; ".join(filter(None, (text, self._foreign())))
+            raise BagError(f"{path.name}: {text}")
         if not 0 <= self.begin < self.end <= 2**63:
             self.__exit__(None, None, None)
             rule = "log times must be >= 0 and < 2^63 ns"
@@ -135,7 +142,7 @@ class Bag:
         self.incomplete = f"{wrong}; {advice(path)}" if wrong else ""
         self.topics: dict[str, set[str]] = {}
         self.counts: Counter[str] = Counter()
-        for each in self._reader.connections:
+        for each in self._connections:
             self.topics.setdefault(each.topic, set()).add(_ros_name(each.msgtype))
             self.counts[each.topic] += each.msgcount
         self._store = typestore(self._own_types())
@@ -169,7 +176,7 @@ class Bag:
             The bag is not complete. All messages that could be read were yielded before.
         """
         wanted = set(topics)
-        used = [each for each in self._reader.connections if each.topic in wanted]
+        used = [each for each in self._connections if each.topic in wanted]
         expected = sum(each.msgcount for each in used)
         count, time = 0, 0
         if used:
@@ -194,8 +201,8 @@ class Bag:
             raise BagError(self._break(text, time))
 
     def notes(self) -> list[str]:
-        """Return notes about log times that are not in the order of a file, or of the files."""
-        return [note for note in (self._step_back(), self._overlap()) if note]
+        """Return notes about log times out of order, and about topics that cannot be read."""
+        return [note for note in (self._step_back(), self._overlap(), self._foreign()) if note]
 
     def can_decode(self, kind: str) -> bool:
         """Return whether the definition of a message type is known, by default or from the bag."""
@@ -254,6 +261,12 @@ class Bag:
                 )
         return ""
 
+    def _foreign(self) -> str:
+        """Return a note about what is not in an encoding of ROS 2; empty: there is nothing."""
+        names = ", ".join(f"{name} ({kind})" for name, kind in sorted(self._left_out.items()))
+        rule = "left out, because only messages in cdr and their definitions for ROS 2 are read"
+        return f"{rule}: {names}" if names else ""
+
     def _overlap(self) -> str:
         """Return a note if a file begins before the end of another one; empty: none does."""
         found, last = list[str](), self._files[0]
@@ -289,8 +302,9 @@ class Bag:
     def _salvaged(self) -> tuple[Reader, str]:
         """Return a reader of the part before the break, and what is wrong with the bag."""
         self._folder = TemporaryDirectory(prefix="gjk_collision_")
-        part, wrong, self._last = salvage(self.path, Path(self._folder.name))
-        if not wrong:
+        folder = Path(self._folder.name)
+        part, wrong, self._last = salvage(self.path, folder, self._left_out)
+        if not (wrong or self._left_out):
             raise BagError("no part of it is known to be damaged")
         reader = Reader(part)
         reader.open()
@@ -328,7 +342,7 @@ class Bag:
         Services are excluded, because bags have no reliable definitions of them.
         """
         types: dict[str, Any] = {}
-        for each in self._reader.connections:
+        for each in self._connections:
             given = each.msgdef.format.name == "MSG" and each.msgdef.data.strip()
             if each.msgtype in USED and given:
                 # If a definition cannot be parsed, the default definition is used.
@@ -361,3 +375,9 @@ def find_bags(folder: Path) -> list[Path]:
 def _ros_name(kind: str) -> str:
     """Return the ROS name of a type. rosbags writes package/srv/msg/Name_Event."""
     return kind.replace("/srv/msg/", "/srv/")
+
+
+def _encoding(connection: Any) -> str:
+    """Return the encoding of the messages of a connection."""
+    encoding: str = connection.ext.serialization_format
+    return encoding

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings without an end, or with a damaged part: the part before the break is copied.
+"""Recordings that rosbags does not read: what can be read is copied.
+
+That is the part before the break of a recording without an end, or with a damaged part; and what
+is in CDR beside channels in another encoding.
 
 If a recorder crashes, an mcap file has no index, and a folder has no metadata.yaml. rosbags reads
 only complete files. So the messages before the break are copied to a complete bag. A message that
@@ -19,6 +22,7 @@ import yaml
 from rosbags.rosbag2 import Reader
 
 __all__ = [
+    "CDR",
     "NO_BREAK",
     "STORAGE",
     "SalvageError",
@@ -38,6 +42,9 @@ NO_BREAK = 2**64
 # Records in a chunk of an mcap file: Schema, Channel, Message. _CHUNK: the chunk itself.
 _CHUNK, _IN_CHUNK = b"\x06", (b"\x03", b"\x04", b"\x05")
 
+# The encoding of messages in ROS 2, and the encodings of their definitions that rosbags knows.
+CDR, _DEFINITIONS = "cdr", ("ros2msg", "ros2idl", "omgidl")
+
 _TABLES = ("schema", "topics", "message_definitions", "messages")  # the messages are the last
 
 
@@ -45,8 +52,8 @@ class SalvageError(Exception):
     """There is no part of a bag that can be copied. The message says why, and what to do."""
 
 
-def salvage(bag: Path, folder: Path) -> tuple[Path, str, int]:
-    """Copy the part of a bag before its break.
+def salvage(bag: Path, folder: Path, left_out: dict[str, str]) -> tuple[Path, str, int]:
+    """Copy the part of a bag before its break, without what is not in CDR.
 
     Parameters
     ----------
@@ -54,6 +61,8 @@ def salvage(bag: Path, folder: Path) -> tuple[Path, str, int]:
         Folder or file of the bag.
     folder : Path
         Empty folder for the copy. Files that are complete are links.
+    left_out : dict
+        Topics and definitions of types that are not copied are added, with their encoding.
 
     Returns
     -------
@@ -69,19 +78,19 @@ def salvage(bag: Path, folder: Path) -> tuple[Path, str, int]:
         Nothing can be read. Damaged files can raise any error.
     """
     if bag.is_file():
-        return *_copied(bag, folder), NO_BREAK
+        return *_copied(bag, folder, left_out), NO_BREAK
     if _has_metadata(bag):
-        return folder, *_copy_files(bag, folder)
+        return folder, *_copy_files(bag, folder, left_out)
     files = sorted(each for each in bag.iterdir() if each.suffix in STORAGE)
     if len(files) != 1:
         text = f"metadata.yaml is missing or damaged, and there are {len(files)} files"
         raise SalvageError(f"{text}; make it with 'ros2 bag reindex FOLDER'")
-    copy, wrong = _copied(files[0], folder)
+    copy, wrong = _copied(files[0], folder, left_out)
     wrong = "; ".join(filter(None, ("metadata.yaml is missing or damaged", wrong)))
     return copy, wrong, NO_BREAK
 
 
-def _copy_files(bag: Path, folder: Path) -> tuple[str, int]:
+def _copy_files(bag: Path, folder: Path, left_out: dict[str, str]) -> tuple[str, int]:
     """Copy the files of a bag; return what is wrong with the one that breaks first, and when.
 
     Messages after the log time of the break [ns] must not be used, because data is missing there.
@@ -96,7 +105,7 @@ def _copy_files(bag: Path, folder: Path) -> tuple[str, int]:
     last, wrong = NO_BREAK, ""
     for name in names:
         try:
-            copy, why = _copied(bag / name, folder)
+            copy, why = _copied(bag / name, folder, left_out)
             with Reader(copy) as reader:
                 begin, end = reader.start_time, reader.end_time - 1
             if why and not begin <= end:  # the break is before the first message
@@ -119,6 +128,12 @@ def _copy_files(bag: Path, folder: Path) -> tuple[str, int]:
         wrong += f"; files that begin after the break, {later} of {len(names)}, are not used"
     about["relative_file_paths"] = kept
     about["files"] = [each for each in about.get("files", ()) if each.get("path") in kept]
+    topics = [(each, each["topic_metadata"]) for each in about["topics_with_message_count"]]
+    formats = {own["name"]: own["serialization_format"] for _, own in topics}
+    left_out |= {name: kind for name, kind in formats.items() if kind != CDR}
+    about["topics_with_message_count"] = [
+        each for each, own in topics if own["serialization_format"] == CDR
+    ]
     (folder / "metadata.yaml").write_text(yaml.safe_dump(described), "utf-8")
     return wrong, last
 
@@ -209,7 +224,7 @@ def _has_metadata(folder: Path) -> bool:
         return False
 
 
-def _copied(file: Path, folder: Path) -> tuple[Path, str]:
+def _copied(file: Path, folder: Path, left_out: dict[str, str]) -> tuple[Path, str]:
     """Link a file if it is complete, otherwise copy its part before the break."""
     target = folder / file.name
     wrong = without_end(file)
@@ -222,35 +237,42 @@ def _copied(file: Path, folder: Path) -> tuple[Path, str]:
         except Exception:  # a damaged file can raise any error
             pass
     copy = _copy_mcap if file.suffix == ".mcap" else _copy_sqlite
-    found = copy(file, target)
+    found = copy(file, target, left_out)
     return target, wrong or (f"{file.name}: {found}" if found else "")
 
 
-def _copy_mcap(file: Path, target: Path) -> str:
+def _copy_mcap(file: Path, target: Path, left_out: dict[str, str]) -> str:
     """Copy the messages of an mcap file before its break; return what the break is."""
     from mcap.records import Channel, Header, Message, Schema
     from mcap.stream_reader import StreamReader
     from mcap.writer import CompressionType, Writer
 
-    schemas, channels = {0: 0}, dict[int, int]()
+    schemas, channels, unknown = {0: 0}, dict[int, int](), dict[int, Schema]()
     with file.open("rb") as opened, target.open("wb") as written:
         writer: Any = Writer(written, compression=CompressionType.NONE)
         source: Any = _Exact(opened)
         try:
             for record in _records(StreamReader(source, emit_chunks=True, validate_crcs=True)):
                 if isinstance(record, Header):
-                    writer.start(record.profile, record.library)
+                    writer.start("ros2", record.library)
                 elif isinstance(record, Schema) and record.id not in schemas:
-                    given = record.name, record.encoding, record.data
-                    schemas[record.id] = writer.register_schema(*given)
+                    is_known = record.encoding in ("", *_DEFINITIONS)
+                    given = (record.encoding, record.data) if is_known else ("", b"")
+                    schemas[record.id] = writer.register_schema(record.name, *given)
+                    if not is_known:
+                        unknown[record.id] = record
+                elif isinstance(record, Channel) and record.message_encoding != CDR:
+                    left_out[record.topic] = record.message_encoding
                 elif isinstance(record, Channel) and record.id not in channels:
+                    if (own := unknown.get(record.schema_id)) is not None:
+                        left_out[own.name] = f"definition in {own.encoding}"
                     channels[record.id] = writer.register_channel(
                         record.topic,
                         record.message_encoding,
                         schemas[record.schema_id],
                         record.metadata,
                     )
-                elif isinstance(record, Message):
+                elif isinstance(record, Message) and record.channel_id in channels:
                     writer.add_message(
                         channels[record.channel_id],
                         record.log_time,
@@ -259,8 +281,9 @@ def _copy_mcap(file: Path, target: Path) -> str:
                         record.sequence,
                     )
         except Exception as error:
-            writer.finish()
             return text_of(error)
+        finally:
+            writer.finish()
     return ""
 
 
@@ -298,7 +321,7 @@ class _Exact:
         return found
 
 
-def _copy_sqlite(file: Path, target: Path) -> str:
+def _copy_sqlite(file: Path, target: Path, left_out: dict[str, str]) -> str:
     """Copy the messages of an SQLite file before its break; return what the break is."""
     with file.open("rb") as opened:
         page = _page_size(opened.read(100))
@@ -317,13 +340,23 @@ def _copy_sqlite(file: Path, target: Path) -> str:
         new.execute("CREATE INDEX timestamp_idx ON messages (timestamp ASC)")
         for name in filter(created.__contains__, _TABLES[:-1]):
             _copy_table(name, old, new)
-        found = ""
+        if "message_definitions" in created:
+            condition = f"encoding NOT IN ({', '.join('?' * len(_DEFINITIONS))})"
+            found = new.execute(
+                f"SELECT topic_type, encoding FROM message_definitions WHERE {condition}",
+                _DEFINITIONS,
+            )
+            left_out |= {name: f"definition in {kind}" for name, kind in found}
+            new.execute(f"DELETE FROM message_definitions WHERE {condition}", _DEFINITIONS)
+        topics = new.execute("SELECT name, serialization_format FROM topics")
+        left_out |= {name: kind for name, kind in topics if kind != CDR}
+        wrong = ""
         try:
             _copy_table(_TABLES[-1], old, new)
         except sqlite3.DatabaseError as error:
-            found = str(error)
+            wrong = str(error)
         new.commit()
-    return found
+    return wrong
 
 
 def _copy_table(name: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:

@@ -6,18 +6,23 @@ Most bags have one thing 6.25 m ahead, which is in the vehicle from 0.5 s to 0.8
 after that. The front of the vehicle is at 3.75 m.
 """
 
+import io
+import sqlite3
 import struct
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from replays import broken, car_ahead, define, drive, replay, rows_of, write_undefined
 from rosbags.typesys import get_types_from_msg
 from write_scenarios import CAR, Road, at, thing
 
+from gjk_collision.__main__ import main
 from gjk_collision.region import OUTSIDE
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
@@ -336,3 +341,90 @@ def test_type_that_nobody_defines_is_named(tmp_path: Path) -> None:
     broken(bag, tmp_path, f"/costmap: the bag does not define {CONVERTED}", parameters=given)
     given = {"obstacles.type": "sensor_msgs/msg/Range"}
     broken(bag, tmp_path, "obstacles.type: must be one of", parameters=given)
+
+
+OTHERS = [
+    ("protobuf", "protobuf", b"\n\xff\x01"), ("json", "jsonschema", b"{}"), ("json", "", b""),
+    ("ros1", "ros1msg", b"string data"), ("cdr", "unknown", b""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("encoding", "definition", "data"), OTHERS)
+@pytest.mark.parametrize("where", ["file", "folder", "without end"])
+def test_channel_in_another_encoding_is_left_out(
+    where: str, encoding: str, definition: str, data: bytes, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Otherwise, one channel of another program makes the whole recording useless."""
+    from mcap.reader import make_reader
+    from mcap.writer import Writer
+
+    bag = drive(tmp_path / "bag")
+    assert replay(bag, tmp_path / "first").outcome is Outcome.PASSED
+    path = next(bag.glob("*.mcap"))
+    content = path.read_bytes()
+    path.unlink()
+    with path.open("wb") as target:
+        writer = Writer(target)
+        writer.start("ros2")
+        own = writer.register_schema("lidar/msg/Scan", definition, data) if definition else 0
+        other = writer.register_channel("/lidar", encoding, own)
+        writer.add_message(other, at(0.5), b"\xff", at(0.5))
+        channels: dict[int, int] = {}
+        for schema, channel, message in make_reader(io.BytesIO(content)).iter_messages():
+            assert schema is not None
+            if channel.id not in channels:
+                key = writer.register_schema(schema.name, schema.encoding, schema.data)
+                channels[channel.id] = writer.register_channel(
+                    channel.topic, "cdr", key, channel.metadata
+                )
+            writer.add_message(
+                channels[channel.id], message.log_time, message.data, message.publish_time
+            )
+        writer.finish()
+    metadata = bag / "metadata.yaml"
+    if where == "folder":
+        listed = yaml.safe_load(metadata.read_text())
+        topics = listed["rosbag2_bagfile_information"]["topics_with_message_count"]
+        one = {**topics[0]["topic_metadata"], "name": "/lidar", "type": "lidar/msg/Scan"}
+        one["serialization_format"] = encoding
+        topics.append({"topic_metadata": one, "message_count": 1})
+        metadata.write_text(yaml.safe_dump(listed))
+    elif where == "without end":
+        path.write_bytes(path.read_bytes()[:-100])
+    result = replay(bag if where == "folder" else path, tmp_path / "second")
+    assert (result.outcome is Outcome.BROKEN) == (where == "without end")
+    name = (
+        "lidar/msg/Scan (definition in unknown)" if encoding == "cdr" else f"/lidar ({encoding})"
+    )
+    assert [note for note in result.summary["notes"] if note.endswith(f"are read: {name}")]
+    found = [
+        [row for row in rows_of(tmp_path / each) if row.time < at(1.0)]
+        for each in ("first", "second")
+    ]
+    assert found[0] == found[1]
+    assert main(["info", str(bag if where == "folder" else path)]) == 3 * (where == "without end")
+    assert name in capsys.readouterr().out
+
+
+def test_bag_of_other_encodings_only_names_them(tmp_path: Path) -> None:
+    from mcap.writer import Writer
+
+    with (tmp_path / "bag.mcap").open("wb") as target:
+        writer = Writer(target)
+        writer.start("")
+        channel = writer.register_channel("/lidar", "json", 0)
+        writer.add_message(channel, 1, b"{}", 1)
+        writer.finish()
+    broken(tmp_path / "bag.mcap", tmp_path, "contains no message", "/lidar (json)")
+
+
+def test_definition_in_an_unknown_encoding_in_sqlite(tmp_path: Path) -> None:
+    """Otherwise, a recorder that does not find one definition makes the recording useless."""
+    bag = drive(tmp_path / "bag", storage="sqlite3")
+    with closing(sqlite3.connect(next(bag.glob("*.db3")))) as data:
+        data.execute("UPDATE message_definitions SET encoding = 'unknown' WHERE id = 1")
+        data.commit()
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.PASSED, result.failures
+    assert [note for note in result.summary["notes"] if "(definition in unknown)" in note]
