@@ -143,6 +143,24 @@ def test_invalid_returns_are_refused_unless_they_are_chosen_to_be_free(
     assert answer(chosen, -5.0, 0.0).verdict is Verdict.COLLISION
 
 
+def test_scan_may_leave_out_its_last_incomplete_bin() -> None:
+    """velodyne_laserscan does so with its default resolution of 0.007 rad."""
+    step = float(np.float32(0.007))
+    count = int(2 * pi / step)
+    whole = {"angle_min": -pi, "angle_max": pi, "angle_increment": step}
+    assert 2 * pi / step + 1 - count == pytest.approx(1.598, abs=1e-3)
+    for beam in (0, count // 3, count - 1):
+        ranges = [inf] * count
+        ranges[beam] = 5.0
+        angle = -pi + beam * step
+        found = answer(world_of(SCAN, scan(ranges, **whole)), 5.0 * cos(angle), 5.0 * sin(angle))
+        assert (found.verdict, found.nearest_id) == (Verdict.COLLISION, beam)
+    for other in (count - 1, count + 4):
+        found = answer(world_of(SCAN, scan([5.0] * other, **whole)), 0.0, 0.0)
+        assert (found.status, found.verdict) == (Status.ARRAY_MISMATCH, Verdict.UNKNOWN)
+        assert f"898.598 beams, to within less than 2 (got {other})" in found.message
+
+
 # Of each kind: what is set, to what, and the field that is named.
 SCAN_FAULTS: list[tuple[str, Any, str]] = [
     ("ranges", np.empty(0, np.float32), "ranges"),

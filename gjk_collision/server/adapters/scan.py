@@ -17,9 +17,9 @@ from .readings import check_count, convex, merged
 
 __all__ = ["scan"]
 
-# `angle_max` may differ from the angle of the last beam by this number of beams, because drivers
-# disagree whether it is the last angle or the one after it.
-_TOLERANCE = 1.5
+# `angle_max` may differ from the angle of the last beam by less than this number of beams: some
+# drivers give the angle after the last beam, and leave out the last bin if it is incomplete.
+_TOLERANCE = 2.0
 
 
 def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
@@ -74,13 +74,13 @@ def _check_count(count: int, angle_min: float, increment: float, angle_max: floa
                         ("angle_max", angle_max)):  # fmt: skip
         if not isfinite(value):
             raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
-    if count == 1 and abs(angle_max - angle_min) <= _TOLERANCE * abs(increment):
+    if count == 1 and angle_max == angle_min:
         return
     if increment == 0.0:
         rule = f"must not be 0 for {count} beams, from angle_min to angle_max"
         raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
     expected = (angle_max - angle_min) / increment + 1.0
-    if not abs(expected - count) <= _TOLERANCE:
+    if not abs(expected - count) < _TOLERANCE:
         rule = "must have a beam for each angle from angle_min to angle_max"
-        rule += f": {expected:.6g} beams (got {count})"
+        rule += f": {expected:.6g} beams, to within less than {_TOLERANCE:g} (got {count})"
         raise InputError(Status.ARRAY_MISMATCH, "ranges", None, rule)
