@@ -97,7 +97,7 @@ def obstacles_from_scan(
     angle_min : float
         Direction of the first beam [rad].
     angle_increment : float
-        Angle from each beam to the next [rad].
+        Angle from each beam to the next [rad]. Not 0, unless there is at most one beam.
     range_min, range_max : float
         Smallest and largest distance that the sensor measures [m], 0 <= range_min <= range_max.
     radius : float
@@ -116,7 +116,8 @@ def obstacles_from_scan(
     ------
     InputError
         NON_FINITE, INVALID_INPUT: a range is NaN, below `range_min` or above `range_max`, and
-        `index` is that of the beam. COORD_RANGE, ARRAY_MISMATCH.
+        `index` is that of the beam; `angle_increment` is 0, and there are several beams.
+        COORD_RANGE, ARRAY_MISMATCH.
 
     Notes
     -----
@@ -127,7 +128,21 @@ def obstacles_from_scan(
     distances = as_floats(ranges, "ranges", 0)
     limits = as_number(range_min, "range_min"), as_number(range_max, "range_max")
     angles = as_number(angle_min, "angle_min"), as_number(angle_increment, "angle_increment")
+    check_increment(angles[1], len(distances))
     return _shapes(_core.scan_shapes(distances, *angles, *limits, as_number(radius, "radius")))
+
+
+def check_increment(angle_increment: float, count: int) -> None:
+    """Check the angle [rad] between the beams of a scan with this number of beams.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: it is 0, and there are several beams: all returns would be in one direction.
+    """
+    if angle_increment == 0.0 and count > 1:
+        rule = f"must not be 0 for {count} beams; give the angle from each beam to the next in rad"
+        raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
 
 
 def obstacles_from_points(xy: ArrayLike, radius: float) -> list[Shape]:

@@ -227,12 +227,20 @@ def test_ranges_that_are_no_measurement_are_refused(value: float) -> None:
         ("range_min", -0.1), ("range_min", math.nan), ("range_max", 0.05), ("range_max", math.inf),
         ("range_max", math.nan), ("radius", -1.0), ("radius", math.nan), ("angle_min", math.inf),
         ("angle_min", 2e6), ("angle_increment", math.nan), ("angle_increment", 1e6),
+        ("angle_increment", 0.0), ("angle_increment", -0.0),
     ],
 )  # fmt: skip
 def test_bad_scans_are_refused(argument: str, value: float) -> None:
     with pytest.raises(InputError) as caught:
         obstacles_from_scan([1.0, 2.0], **(SCAN | {argument: value}))
     assert caught.value.argument == argument
+
+
+def test_one_beam_needs_no_increment() -> None:
+    """A range finder with one beam has none."""
+    [shape] = obstacles_from_scan([2.0], **(SCAN | {"angle_increment": 0.0}))
+    assert abs(shape.parts[0][0] - 2.0 * np.array([math.cos(0.5), -math.sin(0.5)])).max() < 1e-14
+    assert obstacles_from_scan([], **(SCAN | {"angle_increment": 0.0})) == []
 
 
 def test_returns_lie_within_their_circles() -> None:

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laser scans: sensor_msgs/LaserScan."""
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from ... import _core
+from ...convert import check_increment
 from ...errors import InputError
 from ...verdict import Status
 from .. import fields
@@ -76,10 +77,8 @@ def _check_count(count: int, angle_min: float, increment: float, angle_max: floa
             raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
     if count == 1 and angle_max == angle_min:
         return
-    if increment == 0.0:
-        rule = f"must not be 0 for {count} beams, from angle_min to angle_max"
-        raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
-    expected = (angle_max - angle_min) / increment + 1.0
+    check_increment(increment, count)
+    expected = (angle_max - angle_min) / increment + 1.0 if increment else inf
     if not abs(expected - count) < _TOLERANCE:
         rule = "must have a beam for each angle from angle_min to angle_max"
         rule += f": {expected:.6g} beams, to within less than {_TOLERANCE:g} (got {count})"
