@@ -33,10 +33,13 @@ os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 
 import numpy as np
 import rclpy
+from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
 from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from report import machine, parser, publish
 
@@ -44,6 +47,11 @@ from gjk_collision import Scene, Shape
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SERVICE_QOS, SNAPSHOT_QOS
 from gjk_collision.verdict import Status
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:  # the wheels of ROS do not have it
+    TFMessage = None
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
@@ -56,6 +64,19 @@ BEAT = 0.05  # s
 # Of small questions beside a client with large batches: poses, requests under way, time between
 # small questions, goal for the 99.9th percentile.
 LARGE, LARGE_OUTSTANDING, PACE, LATE = 10_000, 2, 0.005, 5.0  # -, -, s, ms
+# Of what the node refuses: name -> (what it is, messages per second, transforms per message).
+REFUSED = {
+    "stamp_0": ("5000 transforms/s with the stamp 0, 50 in a message", 100, 50),
+    "ahead": ("5000 transforms/s an hour ahead of the clock, 50 in a message", 100, 50),
+    "single": ("5000 transforms/s with the stamp 0, one in a message", 5000, 1),
+    "many": ("2 messages/s of 2450 transforms with the stamp 0", 2, 2450),
+    "obstacles": ("500 messages/s with obstacles an hour ahead of the clock", 500, 0),
+    "more_obstacles": ("5000 messages/s with obstacles an hour ahead of the clock", 5000, 0),
+    "undecodable": ("5000 messages/s with obstacles that cannot be decoded", 5000, 0),
+    "requests": ("500 requests/s for a pose that is not finite", 500, 0),
+}
+HOUR = 3600  # s
+SENDING_PERIOD = 0.01  # s
 
 
 # ---- the other processes
@@ -111,6 +132,56 @@ def ask_without_end(seed: int, poses: int, outstanding: int) -> None:
         print(Status(status).name, count)
     if pending:
         print("LOST", len(pending))
+
+
+def send_refused(kind: str) -> None:
+    """Send messages or requests that the node refuses, at a steady rate, until SIGTERM."""
+    _, rate, transforms = REFUSED[kind]
+    rclpy.init()
+    node = rclpy.create_node(f"sender_of_{kind}")
+    stamp = node.get_clock().now().to_msg()
+    stamp.sec += HOUR
+    if kind == "requests":
+        client = node.create_client(Collide, f"{OURS}/collide", qos_profile=SERVICE_QOS)
+        client.wait_for_service()
+        request = one_pose()
+        request.pose.pose.position.x = float("nan")
+
+        def send() -> None:
+            client.call_async(request)
+    else:
+        if transforms:
+            parts = [TransformStamped(child_frame_id=f"frame_{i}") for i in range(transforms)]
+            for part in parts:
+                part.header.frame_id = "odom"
+                if kind == "ahead":
+                    part.header.stamp = stamp
+            publisher = node.create_publisher(TFMessage, "/tf", 100)
+            data = serialize_message(TFMessage(transforms=parts))
+        else:
+            message = ObstacleArray(source="sender")
+            message.header.stamp, message.header.frame_id = stamp, "odom"
+            publisher = node.create_publisher(ObstacleArray, "obstacles", 5)
+            data = serialize_message(message)
+            if kind == "undecodable":
+                data = data[:20]
+
+        def send() -> None:
+            publisher.publish(data)
+
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    begin, sent = time.monotonic(), 0
+    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
+        while rclpy.ok():
+            # A sender that has no processor for a while does not catch up.
+            due = round((time.monotonic() - begin) * rate)
+            for _ in range(min(due - sent, max(1, round(2 * rate * SENDING_PERIOD)))):
+                send()
+            sent = due
+            end = time.monotonic() + SENDING_PERIOD
+            while (left := end - time.monotonic()) > 0.0:
+                executor.spin_once(left)
 
 
 @contextlib.contextmanager
@@ -234,9 +305,9 @@ def hexagons(count: int, rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(-60.0, 60.0, (count, 1, 2)) + ring
 
 
-def one_pose() -> Any:
+def one_pose(frame: str = "odom") -> Any:
     request = Collide.Request()
-    request.pose.header.frame_id = "odom"
+    request.pose.header.frame_id = frame
     return request
 
 
@@ -304,17 +375,24 @@ def in_words(statuses: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in statuses.most_common())
 
 
-def paced(caller: Caller, seconds: float) -> str:
-    """Ask small questions at a steady pace; return a part of a row, in milliseconds."""
-    taken, next_one = [], time.monotonic()
+def paced(caller: Caller, seconds: float, frame: str = "odom") -> tuple[list[float], Counter[str]]:
+    """Ask small questions at a steady pace; return the times to the replies [ms], and statuses."""
+    taken, statuses, next_one = list[float](), Counter[str](), time.monotonic()
     end = next_one + seconds
     while (now := time.monotonic()) < end:
         caller.executor.spin_once(max(0.0, next_one - now))
         if time.monotonic() >= next_one:
             next_one += PACE
-            reply, took = caller.call(OURS, "collide", one_pose())
-            assert reply.verdict.status == Status.SUCCESS, reply.verdict
+            reply, took = caller.call(OURS, "collide", one_pose(frame))
+            statuses[Status(reply.verdict.status).name] += 1
             taken.append(took * 1e3)
+    return taken, statuses
+
+
+def answered(caller: Caller, seconds: float) -> str:
+    """Ask small questions, which must be answered; return a part of a row."""
+    taken, statuses = paced(caller, seconds)
+    assert set(statuses) == {"SUCCESS"}, statuses
     low, high, last = np.percentile(taken, [50, 99, 99.9])
     return f"{len(taken)} | {low:.1f} | {high:.1f} | {last:.1f} | {max(taken):.1f}"
 
@@ -328,11 +406,11 @@ def disturbed(caller: Caller, seconds: float) -> list[str]:
         f"| `~/collide`, one every {PACE * 1e3:.0f} ms | calls | median, ms | 99 % | 99.9 % | max "
         "| goal, 99.9 % |",
         "|---|---:|---:|---:|---:|---:|---:|",
-        f"| alone | {paced(caller, seconds)} | |",
+        f"| alone | {answered(caller, seconds)} | |",
     ]
     caller.until_known(obstacles)  # so that they do not become too old
     with asking(caller, 1, LARGE, LARGE_OUTSTANDING) as statuses:
-        found = paced(caller, seconds)
+        found = answered(caller, seconds)
     what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
     lines.append(f"| {what} | {found} | {LATE:.0f} |")
     return [*lines, "", f"Replies to the batches: {in_words(statuses)}."]
@@ -357,6 +435,50 @@ def loaded(caller: Caller, seconds: float) -> list[str]:
         f"{np.median(gaps):.1f} ms, 1 to 99 % {np.percentile(gaps, 1):.1f} to "
         f"{np.percentile(gaps, 99):.1f} ms, longest {gaps.max():.1f} ms; replies: {replies}"
     ]
+
+
+def refusing(caller: Caller, seconds: float) -> list[str]:
+    """Ask small questions while another process sends what is refused; return a table."""
+    caller.until_known(hexagons(OBSTACLES, np.random.default_rng(7)))
+    frame = "odom"
+    if TFMessage is not None:  # a frame that each request looks up
+        frame = "lidar"
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        publisher = caller.node.create_publisher(TFMessage, "/tf_static", latched)
+        sent = [TransformStamped(child_frame_id=child) for child in ("base_link", frame)]
+        for each in sent:
+            each.header.frame_id, each.transform.translation.x = "odom", 500.0
+        publisher.publish(TFMessage(transforms=sent))
+        reply = Collide.Response()
+        while reply.verdict.status != Status.SUCCESS:
+            reply, _ = caller.call(OURS, "collide", one_pose(frame))
+    lines = [
+        "",
+        f"| `~/collide` in the frame `{frame}`, one every {PACE * 1e3:.0f} ms | calls "
+        "| median, ms | median / alone | 99 % | max | gap of heartbeats, median, ms | longest "
+        "| statuses |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    usual = 0.0
+    for kind, (title, _, transforms) in {"": ("alone", 0, 0), **REFUSED}.items():
+        if transforms and TFMessage is None:
+            lines.append(f"| {title} | not measured: tf2_msgs is not installed | | | | | | | |")
+            continue
+        with started(*[[__file__, "--sender", kind]] if kind else []):
+            end = time.monotonic() + (3.0 if kind else 0.0)  # until it sends
+            caller.spin_until(lambda end=end: time.monotonic() > end)
+            caller.beats.clear()
+            taken, statuses = paced(caller, seconds, frame)
+            beats = list(caller.beats)
+        median, high = np.percentile(taken, [50, 99])
+        usual = usual or median
+        gaps = np.diff(beats) * 1e-6
+        lines.append(
+            f"| {title} | {len(taken)} | {median:.2f} | {median / usual:.2f} | {high:.1f} "
+            f"| {max(taken):.1f} | {np.median(gaps):.1f} | {gaps.max():.1f} "
+            f"| {in_words(statuses)} |"
+        )
+    return lines
 
 
 def stamps() -> dict[str, int]:
@@ -500,6 +622,7 @@ def measure(quick: bool) -> str:
             )
         lines += mirrored(caller, obstacles, poses, way, calls)
         lines += disturbed(caller, 5.0 if quick else 30.0)
+        lines += refusing(caller, 5.0 if quick else 20.0)
         lines.append("")
         lines += loaded(caller, 5.0 if quick else 20.0)
     rclpy.try_shutdown()
@@ -511,9 +634,12 @@ def main() -> None:
     arguments.add_argument("--nothing", action="store_true", help=argparse.SUPPRESS)
     for name in ("client", "poses", "outstanding"):
         arguments.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
+    arguments.add_argument("--sender", choices=REFUSED, help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.nothing:
         serve_nothing()
+    elif options.sender is not None:
+        send_refused(options.sender)
     elif options.client is not None:
         ask_without_end(options.client, options.poses, options.outstanding)
     else:

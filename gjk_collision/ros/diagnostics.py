@@ -19,6 +19,7 @@ from ..server.frames import FrameError
 from ..server.server import Server
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
+from .received_transforms import ReceivedTransforms
 from .timers import steady_timer
 
 __all__ = ["Diagnostics", "Health"]
@@ -101,6 +102,7 @@ class Diagnostics:
         self._node = node
         self._server = server
         self._health, self._last_state = health, last_state
+        self._refused = 0  # number of refused transforms at the last message
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         steady_timer(node, PERIOD, self._publish)
 
@@ -112,6 +114,7 @@ class Diagnostics:
             ("verdict", self._verdict),
             ("inputs", self._inputs),
             ("frames", self._frames),
+            ("transforms", self._transforms),
             ("kernel", self._kernel),
             ("latency", self._latency),
         ):
@@ -179,6 +182,23 @@ class Diagnostics:
             return [_status("", ERROR, f"{text}; affected: {BY_POSE}", **words)]
         words["vehicle"] = f"x {pose.x:.3f} m, y {pose.y:.3f} m, yaw {pose.yaw:.4f} rad"
         return [_status("", OK, "the vehicle's pose is known", **words)]
+
+    def _transforms(self) -> list[DiagnosticStatus]:
+        """Return which transforms were refused, and whether this happened in the last period."""
+        transforms = self._server.transforms
+        if not isinstance(transforms, ReceivedTransforms):
+            return [_status("", OK, "no transforms are received")]
+        refused, pauses = transforms.refused, transforms.pauses
+        before, self._refused = self._refused, refused.total()
+        words: dict[str, object] = {
+            "refused": refused.total(),
+            "pauses because of too many transforms": pauses,
+        }
+        for (frame, why), count in refused.most_common():
+            words[f"refused: '{frame}': {why}"] = count
+        if refused.total() > before:
+            return [_status("", WARN, "transforms are refused, see the values", **words)]
+        return [_status("", OK, "no transform was refused since the last message", **words)]
 
     def _kernel(self) -> list[DiagnosticStatus]:
         """Test the kernel: shapes that touch, a gap of one unit in the last place, a distance."""

@@ -58,6 +58,7 @@ from .replies import (
     poses_reply,
 )
 from .spinning import spin_once
+from .throttled_log import ThrottledLog
 from .timers import steady_timer
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class CollisionMirror:
         if own_thread:
             node = node_beside(node)
         self._node, self._clock = node, node.get_clock()
+        self._log = ThrottledLog(node)
         # Subscribe to raw messages, to read the times before a message is decoded.
         self._inputs = [
             node.create_subscription(kind, f"{server}/{name}", receive, qos, raw=True)
@@ -154,7 +156,7 @@ class CollisionMirror:
             while not self._is_closed and self._node.context.ok():
                 error = spin_once(executor, WAKE_UP)
                 if error is not None:
-                    self._log_error("a callback failed", repr(error))
+                    self._log.error("callback", f"a callback failed: {error!r}")
         except ExternalShutdownException:
             pass
         finally:
@@ -172,7 +174,8 @@ class CollisionMirror:
         except Exception as error:
             content = self._mirror.unusable(repr(error))
         if content.error:
-            self._log_error("~/snapshot: the message cannot be used", content.error)
+            text = f"~/snapshot: the message cannot be used: {content.error}"
+            self._log.error("~/snapshot", text)
         with self._changed:
             now, steady = self._times()
             if self._mirror.receive_snapshot(
@@ -186,7 +189,8 @@ class CollisionMirror:
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
-            self._log_error("~/state: the message cannot be used", repr(error))
+            text = f"~/state: the message cannot be used: {error!r}"
+            self._log.error("~/state", text)
             return
         with self._changed:
             now, steady = self._times()
@@ -194,9 +198,6 @@ class CollisionMirror:
                 message=message, now=now, steady=steady, earliest=earliest
             )
             self._changed.notify_all()
-
-    def _log_error(self, place: str, error: str) -> None:
-        self._node.get_logger().error(f"{place}: {error}", throttle_duration_sec=1.0)
 
     def _times(self) -> tuple[int, int]:
         """Return the present ROS time and steady time [ns]."""

@@ -55,6 +55,7 @@ from .received_transforms import ReceivedTransforms, find_transforms
 from .services import Services
 from .snapshots import SnapshotPublisher
 from .spinning import spin_once
+from .throttled_log import ThrottledLog
 from .timers import steady_timer
 
 __all__ = ["CollisionServer", "main"]
@@ -98,6 +99,8 @@ class CollisionServer(LifecycleNode):
         Counters of replies and heartbeats.
     last_state : CollisionState
         The last heartbeat.
+    throttled_log : ThrottledLog
+        Log lines that a request or a message can cause.
     """
 
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
@@ -107,6 +110,7 @@ class CollisionServer(LifecycleNode):
         line = [*line, "--", *(options.get("cli_args") or ())]
         self.server = Server(self, 1 + secrets.randbelow(MAX_FIRST_EPOCH))
         self.health = Health()
+        self.throttled_log = ThrottledLog(self)
         self.last_state = CollisionState()
         none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
         messages.fill(self.last_state, reply_fields("CollisionState", none))
@@ -163,7 +167,7 @@ class CollisionServer(LifecycleNode):
             config = self._settings.configure()
             World(config)  # check the configured footprint now, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
-            transforms = find_transforms(self, self._note_transforms)
+            transforms = find_transforms(self, self.throttled_log, self._note_transforms)
             self.server.transforms = transforms
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
@@ -260,7 +264,7 @@ class CollisionServer(LifecycleNode):
             try:
                 return change_state(request, reply)
             except Exception as error:
-                self.get_logger().error(f"transition not possible: {error}")
+                self.throttled_log.error("transition", f"transition not possible: {error}")
                 reply.success = False
                 return reply
 
@@ -368,7 +372,7 @@ class CollisionServer(LifecycleNode):
 
     def log_error(self, where: str, error: Exception) -> None:
         """Log an internal error."""
-        self.get_logger().error(f"{where}: {error!r}", throttle_duration_sec=1.0)
+        self.throttled_log.error(where, f"{where}: {error!r}")
 
     # ---- used by the services
 
@@ -377,7 +381,7 @@ class CollisionServer(LifecycleNode):
             reply.success, reply.message = self.server.reset()
             if reply.success:
                 self._receive_last_again()
-                self.get_logger().info("reset: all data deleted")
+                self.throttled_log.info("reset", "reset: all data deleted")
         except Exception as error:
             self.server.note_error("~/reset", error)
             reply.success, reply.message = False, repr(error)
@@ -479,8 +483,7 @@ def spin(node: CollisionServer) -> None:
             elif node.context.ok():
                 if time.monotonic() - last_good > BROKEN_AFTER:
                     raise error
-                text = f"a callback failed: {error!r}"
-                node.get_logger().error(text, throttle_duration_sec=1.0)
+                node.throttled_log.error("callback", f"a callback failed: {error!r}")
                 if node.get_clock().ros_time_is_active:
                     node.server.note_step_back(1)  # rclpy raises for a negative time on /clock
                 time.sleep(0.001)  # limit the processor load if every wait fails

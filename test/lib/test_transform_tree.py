@@ -3,13 +3,20 @@
 """The transform tree: poses are those of tf2, and none that nobody measured is returned."""
 
 import random
+import struct
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gjk_collision.server.frames import FrameError, Pose
-from gjk_collision.server.transforms import MAX_GAP, MAX_LEAD, Placement, TransformTree
+from gjk_collision.server.transforms import (
+    MAX_GAP,
+    MAX_LEAD,
+    Placement,
+    TransformTree,
+    decoded,
+)
 from gjk_collision.verdict import Status
 
 
@@ -354,3 +361,36 @@ def compare(tree: TransformTree, arrived: list[tuple[str, int, float, bool]], ti
     wanted: Any = np.interp(time - before, [0, max(after - before, 1)], [at[before], at[after]])
     assert tree.lookup("odom", "base", time).x == pytest.approx(float(wanted))
     return 1
+
+
+@pytest.mark.parametrize("is_little", [True, False])
+def test_serialized_message_is_decoded(is_little: bool) -> None:
+    """The oracle is rosbags. A message that is cut off is refused."""
+    stores = pytest.importorskip("rosbags.typesys", reason="rosbags is not installed")
+    store = stores.get_typestore(stores.Stores.ROS2_JAZZY)
+    made = {name.rpartition("/")[2]: kind for name, kind in store.types.items()}
+    rng = random.Random(7)
+    for count in range(6):
+        transforms, expected = [], []
+        for _ in range(count):
+            parent, child = ("".join(rng.choices("abö/", k=rng.randrange(9))) for _ in range(2))
+            seconds, rest = rng.randrange(-(2**31), 2**31), rng.randrange(2**32)
+            p, q = ([rng.uniform(-9.0, 9.0) for _ in range(n)] for n in (3, 4))
+            stamp = made["Time"](sec=seconds, nanosec=rest)
+            header = made["Header"](stamp=stamp, frame_id=parent)
+            pose = made["Transform"](
+                translation=made["Vector3"](*p), rotation=made["Quaternion"](*q)
+            )
+            transforms.append(
+                made["TransformStamped"](header=header, child_frame_id=child, transform=pose)
+            )
+            placement = Placement(tuple(p), tuple(q))
+            expected.append((parent, child, seconds * 1_000_000_000 + rest, placement))
+        message = store.types["tf2_msgs/msg/TFMessage"](transforms=transforms)
+        data = bytes(store.serialize_cdr(message, message.__msgtype__, little_endian=is_little))
+        assert decoded(data) == expected
+        for size in range(len(data)):
+            with pytest.raises((ValueError, struct.error)):
+                decoded(data[:size])
+    with pytest.raises(ValueError, match="not plain CDR"):
+        decoded(b"\0\7" + data[2:])

@@ -31,6 +31,7 @@ from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
 from gjk_collision.ros.received_transforms import ReceivedTransforms
+from gjk_collision.ros.throttled_log import ThrottledLog
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.server.frames import FrameError, Pose, planar
 from gjk_collision.server.requests import MAX_WAITING
@@ -62,7 +63,7 @@ def tree() -> Iterator[tuple[ReceivedTransforms, Callable[[TransformStamped], No
     node = rclpy.create_node(
         "listener", context=context, parameter_overrides=[Parameter("use_sim_time", value=True)]
     )
-    tree = ReceivedTransforms(node)
+    tree = ReceivedTransforms(node, ThrottledLog(node))
 
     def put(message: TransformStamped, *, static: bool = False) -> None:
         tree.set_time(tree._now())

@@ -296,7 +296,8 @@ class CollisionMirror {
   void receive(const msg::Snapshot& message, std::int64_t earliest) {
     gjk::Mirror::Content content = gjk::Mirror::read(message);
     if (content.issue) {
-      RCLCPP_ERROR(logger_, "~/snapshot cannot be used: %s", gjk::text_of(content.issue).c_str());
+      RCLCPP_ERROR_THROTTLE(logger_, log_clock_, 1000, "~/snapshot cannot be used: %s",
+                            gjk::text_of(content.issue).c_str());
     }
     auto info = std::make_shared<const msg::ReplyInfo>(message.info);
     {
