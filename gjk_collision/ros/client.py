@@ -7,6 +7,7 @@ A reply that is missing, late or inconsistent is never free.
 
 from __future__ import annotations
 
+import threading
 import time
 from array import array
 from collections.abc import Sequence
@@ -53,6 +54,7 @@ from .replies import (
     path_reply,
     poses_reply,
 )
+from .spinning import Waiting
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,8 +89,8 @@ class CollisionClient:
     server must have its own name.
 
     A call blocks until the reply arrives or the timeout expires. It spins the executor during this
-    time, so it must not be called from a callback of the same executor. A request is never
-    repeated.
+    time, so it must not be called from a callback of the same executor. Several threads may call
+    it. A request is never repeated.
 
     Parameters
     ----------
@@ -104,7 +106,8 @@ class CollisionClient:
         Maximum number of requests without a reply, 1 to 64. It is limited because all clients
         share the queue of the server.
     executor : rclpy.executors.Executor, optional
-        The executor to spin. `node` must have been added to it. Default: a new executor.
+        The executor to spin. `node` must have been added to it. While another thread spins it,
+        calls wait for that thread to receive their replies. Default: a new executor.
 
     Raises
     ------
@@ -132,11 +135,13 @@ class CollisionClient:
         self.frame = frame
         self.timeout = timeout
         self.max_outstanding = max_outstanding
+        is_shared = executor is not None
         if executor is None:
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)
         self._executor = executor
         self._servers = _core.Servers()
+        self._waiting = Waiting(executor, is_shared=is_shared)
         self._check_poses, self._check_path, self._distance, self._collide, self._free = (
             node.create_client(service, f"{server}/{name}", qos_profile=SERVICE_QOS)
             for service, name in (
@@ -417,9 +422,16 @@ class CollisionClient:
         """
         text = f"no reply within {self.timeout} s"
         missing = none(client.srv_type, Fault(Status.UNDEFINED, text))
+        is_done = threading.Event()
+
+        def send(request: Any) -> Any:
+            future = client.call_async(request)
+            self._waiting.watch(future, is_done)
+            return future
+
         calls = Calls(
             requests,
-            client.call_async,
+            send,
             client.remove_pending_request,
             self.timeout,
             self.max_outstanding,
@@ -427,7 +439,7 @@ class CollisionClient:
         )
         while (until := calls.send(time.monotonic())) is not None:
             # spin_until_future_complete() is not used, because each call leaks a wake-up on Jazzy.
-            self._executor.spin_once(max(0.0, until - time.monotonic()))
+            self._waiting.wait(max(0.0, until - time.monotonic()), is_done)
             calls.collect(time.monotonic())
         return self._of_one_server(client, calls.replies)
 

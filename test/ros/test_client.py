@@ -3,7 +3,9 @@
 """The client against a server that misbehaves: nothing but a whole FREE reply reads as free."""
 
 import threading
+import time
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +21,7 @@ from rclpy.task import Future
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
 from gjk_collision.ros.quality import SERVICE_QOS
+from gjk_collision.ros.spinning import Waiting
 from gjk_collision.server.pauses import steady_time
 from gjk_collision.verdict import Status, Verdict
 
@@ -167,8 +170,10 @@ def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
 
     def spin_once(timeout):
         clock.now += clock.spins
+        asked[-1].set_result(free)
 
-    monkeypatch.setattr(client, "_executor", SimpleNamespace(spin_once=spin_once))
+    executor = SimpleNamespace(spin_once=spin_once)
+    monkeypatch.setattr(client, "_waiting", Waiting(executor, is_shared=False))
     free = Collide.Response(is_free=True)
     free.verdict.verdict, free.verdict.status, free.info.snapshot_id = 1, 1, 7
     asked = []
@@ -178,7 +183,6 @@ def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
 
         def call_async(self, request):
             asked.append(Future())
-            asked[-1].set_result(free)
             return asked[-1]
 
         def remove_pending_request(self, future):
@@ -190,6 +194,64 @@ def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
     [(late, took)] = client._exchange(Requests(), [Collide.Request()])
     assert (late.is_free, late.verdict.verdict, took) == (False, Verdict.UNKNOWN, np.inf)
     assert len(asked) == 1
+
+
+def test_one_thread_at_a_time_spins(client, puppet, monkeypatch):
+    """Two threads in one executor: rclpy raises "generator already executing" in one of them."""
+    puppet.fill = free
+    spinning, most, spin_once = [], [0], client._executor.spin_once
+
+    def watched(*timeout):
+        spinning.append(threading.get_ident())
+        most[0] = max(most[0], len(spinning))
+        try:
+            spin_once(*timeout)
+        finally:
+            spinning.remove(threading.get_ident())
+
+    monkeypatch.setattr(client._executor, "spin_once", watched)
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(lambda _: client.collide(POSES[0]), range(80)))
+    assert all(reply.is_free for reply in replies)
+    assert most == [1]
+
+
+def test_executor_that_another_thread_spins(nodes, puppet):
+    """A reply that the other thread has received is used, and two threads never spin."""
+    _, client = nodes
+    puppet.fill = free
+    node = rclpy.create_node("spun", context=client._node.context)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    shared = CollisionClient(node, "odom", server="puppet", timeout=TIMEOUT, executor=executor)
+    spinner = threading.Thread(target=executor.spin)
+    spinners, spin_once = set(), executor.spin_once
+
+    def watched(*timeout, **options):
+        spinners.add(threading.get_ident())
+        spin_once(*timeout, **options)
+
+    executor.spin_once = watched
+    assert shared.wait_for_server(TIMEOUT)
+    spinner.start()
+    try:
+        while not spinners:
+            time.sleep(0.001)
+        for _ in range(40):
+            reply = shared.collide(POSES[0])
+            assert reply.is_free
+            assert reply.round_trip < TIMEOUT
+        assert spinners == {spinner.ident}
+    finally:
+        executor.shutdown()
+        spinner.join()
+    # Nobody spins: the client does.
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    alone = CollisionClient(node, "odom", server="puppet", timeout=TIMEOUT, executor=executor)
+    assert alone.collide(POSES[0]).is_free
+    executor.shutdown()
+    node.destroy_node()
 
 
 def test_no_server_is_not_free(nodes):
