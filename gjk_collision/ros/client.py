@@ -11,7 +11,6 @@ import threading
 import time
 from array import array
 from collections.abc import Sequence
-from math import cos, sin
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -34,6 +33,7 @@ from ..scene import Mode, mode_number
 from ..server.answers import fault_of
 from ..server.calls import Calls
 from ..server.fields import numbers
+from ..server.frames import orientation
 from ..server.pauses import steady_time
 from ..server.snapshot import Fault
 from ..verdict import Status
@@ -469,7 +469,7 @@ class CollisionClient:
         message.header.frame_id = self.frame
         x, y, yaw = pose
         message.pose.position.x, message.pose.position.y = x, y
-        message.pose.orientation.z, message.pose.orientation.w = sin(yaw / 2), cos(yaw / 2)
+        _, _, message.pose.orientation.z, message.pose.orientation.w = orientation(yaw)
         return message
 
 

@@ -36,7 +36,7 @@ from ..server.answers import (
     fault_of,
     unknown,
 )
-from ..server.frames import IDENTITY, Pose
+from ..server.frames import IDENTITY, Pose, planar_as_sent
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.snapshot import Fault
 from ..verdict import Status
@@ -384,7 +384,9 @@ class CollisionMirror:
         reach = as_number(max_distance, "max_distance")
         asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
-            lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
+            lambda data, frame: questions.distance(
+                data, planar_as_sent(place), count, reach, frame=frame
+            ),
             DistanceAnswer,
         )
         return DistanceReply(
@@ -419,7 +421,7 @@ class CollisionMirror:
         place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
         asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
-            lambda data, frame: questions.collide(data, place, extra, frame=frame),
+            lambda data, frame: questions.collide(data, planar_as_sent(place), extra, frame=frame),
             lambda answer: answer,
         )
         return CollideReply(
@@ -464,7 +466,7 @@ class CollisionMirror:
         asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.nearest_free(
-                data, place, shift, turn, extra, finest, frame=frame
+                data, planar_as_sent(place), shift, turn, extra, finest, frame=frame
             ),
             NearestFreeAnswer,
         )

@@ -21,7 +21,9 @@ __all__ = [
     "TransformSource",
     "Transforms",
     "lost_in_sum",
+    "orientation",
     "planar",
+    "planar_as_sent",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -361,6 +363,25 @@ class SameFrameOnly:
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the pose of `lookup` and the stamp 0, because it is valid at every time."""
         return self.lookup(target, source, 0), 0
+
+
+def orientation(yaw: float) -> tuple[float, float, float, float]:
+    """Return the quaternion x y z w of a yaw [rad]; NaN if the yaw is not finite."""
+    half = yaw / 2 if math.isfinite(yaw) else math.nan
+    return 0.0, 0.0, math.sin(half), math.cos(half)
+
+
+def planar_as_sent(pose: Pose, name: str = "pose") -> Pose:
+    """Return the pose that the server reads from a message with the orientation of a pose.
+
+    The yaw of a message can differ from the original one by its rounding, and by full turns.
+
+    Raises
+    ------
+    InputError
+        NON_FINITE: the pose is not finite.
+    """
+    return planar(pose.x, pose.y, orientation(pose.yaw), name)
 
 
 def planar(

@@ -20,6 +20,7 @@ pytest.importorskip("rosbags", reason="rosbags is not installed")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lib"))
 
 import mirroring
+import rclpy
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.msg import Snapshot as SnapshotMessage
 from rclpy.qos import QoSProfile
@@ -30,9 +31,10 @@ from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
-from gjk_collision.server import questions
+from gjk_collision.server import fields, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.publication import _key
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
@@ -129,13 +131,13 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
             assert bench.set(safety_margin=margin).successful
         poses = np.c_[rng.uniform(-14, 14, (40, 2)), rng.uniform(-3, 3, 40)]
         times = np.cumsum(rng.uniform(0.01, 0.2, 40)) if rng.random() < 0.5 else ()
-        x, y = poses[0, :2]
+        pose = tuple(poses[0])
         mode = ("collide", "distance", "witness")[step % 3]
         questions: list[tuple[str, Any, dict[str, Any]]] = [
             ("check_poses", poses, {"times": times, "margin": 0.1, "mode": mode}),
             ("check_path", poses[:5], {"times": times[:5]}),
-            ("distance", (x, y, 0.0), {"k": 3}),
-            ("collide", (x, y, 0.0), {"margin": 0.1}),
+            ("distance", pose, {"k": 3}),
+            ("collide", pose, {"margin": 0.1}),
         ]
         for name, what, options in questions:
             theirs = getattr(client, name)(what, **options)
@@ -156,6 +158,48 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
     # On a busy machine, a message often comes between the two answers.
     bench.until(is_compared, "60 answers for the same snapshot", 300.0)
     assert said[Verdict.COLLISION] > 5, said
+
+
+@pytest.mark.requirement("V-23")
+def test_a_mirror_uses_the_yaw_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request has a quaternion: the yaw that the node reads from it is often another one."""
+    seed = 11
+    rng = np.random.default_rng(seed)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("asker", context=context)
+    client = CollisionClient(node, "odom")
+    mirror = CollisionMirror(node, "odom", own_thread=False)
+    monkeypatch.setattr(mirror, "_fault_of", lambda asked: None)
+    used: list[Pose] = []
+
+    def note(data: Any, place: Pose, *more: Any, **options: Any) -> Any:
+        used.append(place)
+        raise InputError(Status.INVALID_INPUT, "pose", None, "is noted")
+
+    for name in ("collide", "distance", "nearest_free"):
+        monkeypatch.setattr(questions, name, note)
+    yaws = [*rng.uniform(-np.pi, np.pi, 2000), *rng.uniform(-50, 50, 500), np.pi, -np.pi, 0.0]
+    others = 0
+    for yaw in map(float, yaws):
+        pose = (1.0, 2.0, yaw)
+        wanted = fields.pose(client._pose(pose).pose, "pose")
+        used.clear()
+        mirror.collide(pose)
+        mirror.distance(pose)
+        mirror.nearest_free(pose, 1.0)
+        assert [np.float64(each).tobytes() for each in used] == [
+            np.float64(wanted).tobytes()
+        ] * 3, (seed, yaw)
+        others += wanted.yaw != yaw
+    assert others > 500, "the yaws of this test are not changed"
+    for bad in ((np.inf, 0.0, 0.0), (0.0, 0.0, np.inf), (0.0, 0.0, np.nan)):
+        with pytest.raises(InputError) as refused:
+            fields.pose(client._pose(bad).pose, "pose")
+        assert mirror.collide(bad).message == str(refused.value)
+    mirror.close()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 @pytest.mark.requirement("V-23")
