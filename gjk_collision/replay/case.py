@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..server.config import Config, group_names
+from ..server.footprints import named_footprints
 from ..server.parameter_files import (
     NODE_NAME,
     flat,
@@ -149,7 +150,9 @@ def read_parameters(path: Path, node: str = "") -> Config:
         if not given:
             raise CaseError(f"{path}: the file contains no parameter of the collision server")
         own = {name: given[name] for name in given if not is_of_every_node(name)}
-        return Config.from_parameters(own)
+        config = Config.from_parameters(own)
+        named_footprints(config)  # refuses outlines that are not valid
+        return config
     except InputError as error:
         raise CaseError(f"{path}: {error}") from error
 
@@ -170,6 +173,7 @@ def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
     try:
         parameters = flat(fields.get("parameters") or {})
         own = config.changed(parameters)
+        named_footprints(own)  # refuses outlines that are not valid
     except InputError as error:
         name = error.argument
         keys = [name] if ("parameters", name) in place.lines else name.split(".")

@@ -151,9 +151,9 @@ class _Job:
                 mcap = self._options.mcap
                 with nullcontext() if mcap is None else closing(AnswerFile(mcap)) as export:
                     self._answer(bag, topics, file, export, progress)
-        except (BagError, InputError) as error:
+        except BagError as error:
             self._fail(Outcome.BROKEN, str(error))
-        except CaseError as error:
+        except (CaseError, InputError) as error:  # a parameter is not valid
             self._fail(Outcome.REFUSED, str(error))
         except GoldenError as error:
             self._fail(Outcome.REFUSED, f"--golden: {error}")

@@ -79,10 +79,9 @@ def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
         try:
             shape, points = configured_footprint(config, own), configured_outline(own)
         except InputError as error:
-            if not name:
-                raise
+            parameter = f"{name}.footprint" if name else "footprint"
             rule = f"is not a footprint: {error}"
-            raise InputError(error.status, f"{name}.footprint", None, rule) from error
+            raise InputError(error.status, parameter, None, rule) from error
         if shape is not None and points is not None:
             found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
     return tuple(found)

@@ -214,13 +214,17 @@ def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
     Raises
     ------
     ValueError
-        `parameters` is not a mapping, or it has the same flat name twice.
+        `parameters` is not a mapping, or it has the same flat name twice, or a list has
+        integers and floats, which rcl does not accept.
     """
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters must be a mapping (got {parameters!r})")
     found: dict[str, Any] = {}
     for key, value in parameters.items():
         name = f"{prefix}{key}"
+        if isinstance(value, list) and {int, float} <= {type(each) for each in value}:
+            rule = "must not have both integers and floats: write 1.0, not 1, beside floats"
+            raise ValueError(f"the list '{name}' {rule} (got {value!r})")
         inner = flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
         if twice := found.keys() & inner.keys():
             raise ValueError(f"the parameter '{min(twice)}' is given twice")

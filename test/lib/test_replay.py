@@ -731,3 +731,31 @@ def test_log_times_that_ros_does_not_have_are_refused(
 
     bag = drive(tmp_path / "bag", end=other, storage=storage)
     broken(bag, tmp_path, "log times must be >= 0 and < 2^63 ns", f"{time}")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("[1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0, 1.0]", "footprint: is not a footprint"),
+        ("[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]", "footprint: is not a footprint"),
+        ("[1, 0.5, -1, 0.5, -1, -0.5]", "the list 'footprint' must not have both integers and"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["file", "scenario"])
+def test_wrong_parameter_is_no_fault_of_the_bag(
+    kind: str, value: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Otherwise, a good recording is searched for damage, or a file fails only in the node."""
+    bag, out = drive(tmp_path / "bag"), tmp_path / "out"
+    text = f"{{ros__parameters: {{footprint: {value}}}}}"
+    (tmp_path / "p.yaml").write_text(f"/**: {text}")
+    (tmp_path / "s.yaml").write_text(f"bag: bag\nname: bag\nparameters: {{footprint: {value}}}")
+    assert main(["replay", str(bag), "--out", str(out)]) == 0
+    before = (out / "bag" / "summary.json").read_bytes()
+    given = [str(tmp_path / "s.yaml")] if kind == "scenario" else [str(bag)]
+    options = [] if kind == "scenario" else ["--params", str(tmp_path / "p.yaml")]
+    capsys.readouterr()
+    assert main(["replay", *given, *options, "--out", str(out)]) == 2
+    assert words in capsys.readouterr().err
+    assert (out / "bag" / "summary.json").read_bytes() == before
+    assert main(["trace", *given, *options, "--at", "0.5"]) == 2
