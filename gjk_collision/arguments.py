@@ -98,6 +98,14 @@ def as_bool(value: bool, argument: str) -> bool:
     return bool(value)
 
 
+def as_frame(value: object, argument: str) -> str:
+    """Return the name of a frame. tf2 has no frames with a slash at the begin or the end."""
+    if isinstance(value, str) and value and value == value.strip("/"):
+        return value
+    rule = f"must be the name of a frame, without a slash at its begin or end (got {short(value)})"
+    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+
+
 def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
     """Return a string that is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -23,6 +23,7 @@ from ..arguments import (
     as_bool,
     as_choice,
     as_floats,
+    as_frame,
     as_integer,
     as_integers,
     as_number,
@@ -111,8 +112,8 @@ class CollisionClient:
 
     Raises
     ------
-    ValueError
-        `timeout` or `max_outstanding` is out of range.
+    InputError
+        `frame`, `timeout` or `max_outstanding` has a wrong type or is out of range.
     """
 
     def __init__(
@@ -125,16 +126,13 @@ class CollisionClient:
         max_outstanding: int = 16,
         executor: Executor | None = None,
     ) -> None:
-        if not 0.0 < timeout <= LONGEST:
-            rule = f"must be positive, and at most {LONGEST:g} s (got {timeout})"
-            raise ValueError(f"timeout: {rule}")
-        if not 1 <= max_outstanding <= MAX_OUTSTANDING:
-            rule = f"must be 1 to {MAX_OUTSTANDING} (got {max_outstanding})"
-            raise ValueError(f"max_outstanding: {rule}")
         self._node = node
-        self.frame = frame
-        self.timeout = timeout
-        self.max_outstanding = max_outstanding
+        self.frame = as_frame(frame, "frame")
+        self.timeout = as_number(timeout, "timeout")
+        if not 0.0 < self.timeout <= LONGEST:
+            rule = f"must be positive, and at most {LONGEST:g} s (got {timeout})"
+            raise InputError(Status.INVALID_INPUT, "timeout", None, rule)
+        self.max_outstanding = as_integer(max_outstanding, "max_outstanding", 1, MAX_OUTSTANDING)
         is_shared = executor is not None
         if executor is None:
             executor = SingleThreadedExecutor(context=node.context)

@@ -23,7 +23,15 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
 from .. import _core
-from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
+from ..arguments import (
+    as_bool,
+    as_floats,
+    as_frame,
+    as_integer,
+    as_integers,
+    as_number,
+    as_vector,
+)
 from ..errors import InputError
 from ..results import NearestResult
 from ..server import fields, questions
@@ -93,12 +101,17 @@ class CollisionMirror:
         planner computes. Call `close` at the end. False: `node` is used, and its executor must
         spin. If it does not spin for more than 0.1 s, messages count as received earlier, and
         answers may be UNKNOWN.
+
+    Raises
+    ------
+    InputError
+        `frame` is not the name of a frame.
     """
 
     def __init__(
         self, node: Node, frame: str, *, server: str = "collision_server", own_thread: bool = True
     ) -> None:
-        self.frame = frame
+        self.frame = as_frame(frame, "frame")
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._mirror = _core.Mirror()

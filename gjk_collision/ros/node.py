@@ -21,6 +21,7 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.event_handler import EventHandler
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -31,6 +32,7 @@ from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
+from ..arguments import as_bool
 from ..errors import InputError
 from ..server.adapters import footprint, twist
 from ..server.answer_fields import reply_fields
@@ -39,6 +41,7 @@ from ..server.config import Config, SourceConfig
 from ..server.frames import Pose
 from ..server.obstacles import Obstacles
 from ..server.parameter_files import NODE_NAME
+from ..server.parameter_names import OF_EVERY_NODE
 from ..server.pauses import PERIOD, sending_time, steady_time
 from ..server.server import MAX_FIRST_EPOCH, UNREADABLE, Heartbeat, Server
 from ..server.snapshot import Fault
@@ -91,6 +94,11 @@ class CollisionServer(LifecycleNode):
     **options
         Arguments of `LifecycleNode`.
 
+    Raises
+    ------
+    InputError
+        A parameter that every node has, for example ``use_sim_time``, is not true or false.
+
     Attributes
     ----------
     server : Server
@@ -104,7 +112,14 @@ class CollisionServer(LifecycleNode):
     """
 
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
-        super().__init__(NODE_NAME, **{"enable_logger_service": True, **options})
+        try:
+            super().__init__(NODE_NAME, **{"enable_logger_service": True, **options})
+        except InvalidParameterTypeException:
+            for name in OF_EVERY_NODE:
+                given = self._parameter_overrides.get(name)
+                if given is not None:
+                    as_bool(given.value, name)
+            raise
         line = sys.argv if arguments is None else arguments
         # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
@@ -502,9 +517,13 @@ def main(args: Sequence[str] | None = None) -> int:
     except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)
         return 2
+    code = 0
     try:
         if not stops:  # no signal arrived before rclpy started to handle both
             _run(args)
+    except InputError as error:  # a parameter of rclpy itself, without which there is no node
+        print(f"collision_server: {error}", file=sys.stderr)
+        code = 2
     except ExternalShutdownException:
         pass
     finally:
@@ -515,7 +534,7 @@ def main(args: Sequence[str] | None = None) -> int:
         end_process_after(STOP_LIMIT)
         rclpy.try_shutdown()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return 0
+    return code
 
 
 def _run(args: Sequence[str] | None) -> None:

@@ -15,7 +15,9 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import HistoryPolicy, ReliabilityPolicy
 
+from ..arguments import as_choice, as_integer
 from ..errors import InputError
 from ..server.config import (
     WHILE_CONFIGURED,
@@ -35,6 +37,10 @@ from ..server.parameter_files import (
 from ..server.parameter_names import is_of_every_node
 
 __all__ = ["Parameters"]
+
+# Values of the parameters qos_overrides.<topic>.subscription.*
+MAX_DEPTH = 10_000
+POLICIES: dict[str, Any] = {"history": HistoryPolicy, "reliability": ReliabilityPolicy}
 
 
 class Parameters:
@@ -93,6 +99,7 @@ class Parameters:
         self._declare_sources()
         if self._refused:
             raise next(iter(self._refused.values()))
+        self._check_quality()
         values = self._values()
         for name in values.keys() & self._defaults:
             owner = name.rpartition(".")[0]
@@ -112,6 +119,18 @@ class Parameters:
         self._warn_of(
             unused, "name no subscription of the node, or a policy that it does not have"
         )
+
+    def _check_quality(self) -> None:
+        """Check parameters ``qos_overrides.*``. The errors of rcl name neither them nor a rule."""
+        for name, given in self._node._parameter_overrides.items():
+            if not is_of_every_node(name):
+                continue
+            policy = name.rpartition(".")[2]
+            if policy == "depth":
+                as_integer(given.value, name, 0, MAX_DEPTH)
+            elif policy in POLICIES:
+                names = (each.name for each in POLICIES[policy])
+                as_choice(given.value, tuple(n.lower() for n in names if n != "UNKNOWN"), name)
 
     def _warn_of(self, names: set[str], why: str) -> None:
         if names:

@@ -239,9 +239,11 @@ class Config:
         A value is out of range. The message names the parameter and its range.
     """
 
-    base_frame: str = parameter("base_link", "Frame of the vehicle and of its footprint.")
+    base_frame: str = parameter(
+        "base_link", "Frame of the vehicle and of its footprint.", is_frame=True
+    )
     check_frame: str = parameter(
-        "odom", "Frame in which the vehicle and the obstacles are compared."
+        "odom", "Frame in which the vehicle and the obstacles are compared.", is_frame=True
     )
     footprint: tuple[float, ...] = parameter(
         (), "Outline of the vehicle in base_frame: x and y of each vertex, or nav2's string "
@@ -361,9 +363,6 @@ class Config:
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        if not self.base_frame or not self.check_frame:
-            name = "check_frame" if self.base_frame else "base_frame"
-            raise refusal(name, "must be the name of a frame", "")
         _check_outline(self, "")
         names = [source.name for source in self.sources]
         check_names("obstacle_sources", names, {each.name for each in fields(self)})

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Literal
 
+from ..arguments import as_frame
 from ..errors import InputError
 from ..verdict import Status
 
@@ -46,6 +47,8 @@ class Facts:
         while the server is configured.
     types : tuple of str
         Message types of sources that have this parameter; empty: all.
+    is_frame : bool
+        Whether the value is the name of a frame.
     """
 
     text: str
@@ -55,6 +58,7 @@ class Facts:
     choices: tuple[str, ...] = ()
     safe: Literal["up", "down"] | None = None
     types: tuple[str, ...] = ()
+    is_frame: bool = False
 
     @property
     def span(self) -> str:
@@ -114,6 +118,8 @@ def checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         if not isinstance(value, Sequence):
             raise refusal(name, "must be a list of numbers", value)
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
+    if facts.is_frame:
+        return as_frame(value, name)
     if isinstance(default, bool | str):
         if type(value) is not type(default):
             kind = "true or false" if isinstance(default, bool) else "a string"
@@ -124,9 +130,11 @@ def checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         return text
     number = _number(name, value, facts)
     if isinstance(default, int):
-        if not number.is_integer():
-            raise refusal(name, "must be a whole number", value)
-        return int(number)
+        # rcl reads 1e3 and 1000.0 as floating-point numbers.
+        if not isinstance(value, int):
+            rule = "must be a whole number, without a decimal point or an exponent"
+            raise refusal(name, rule, value)
+        return value
     return number
 
 

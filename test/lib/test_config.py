@@ -42,6 +42,10 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
+        ("check_frame", "/odom", "check_frame: must be the name of a frame, without a slash"),
+        ("base_frame", "odom/", "base_frame: must be the name of a frame, without a slash"),
+        ("base_frame", "", "base_frame: must be the name of a frame, without a slash"),
+        ("max_poses", 1e3, "max_poses: must be a whole number, without a decimal point"),
         ("footprint_timeout", 0.0, "footprint_timeout: must be 0.01 to 60 s (got 0.0)"),
         ("obstacles.timeout", 0, "obstacles.timeout: must be 0.01 to 60 s (got 0)"),
         ("obstacles.inflation", -0.1, "obstacles.inflation: must be 0 to 5 m (got -0.1)"),
@@ -51,11 +55,9 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("safety_margin", "wide", "safety_margin: must be a number, 0 to 5 m (got 'wide')"),
         ("safety_margin", True, "safety_margin: must be a number"),
         ("max_poses", 0, "max_poses: must be 1 to 1000000 (got 0)"),
-        ("max_poses", 1.5, "max_poses: must be a whole number (got 1.5)"),
         ("concave_policy", "fill", "concave_policy: must be one of decompose | hull | reject"),
         ("obstacles.qos_reliability", "sure", "obstacles.qos_reliability: must be one of best"),
         ("obstacles.required", 1, "obstacles.required: must be true or false (got 1)"),
-        ("check_frame", "", "check_frame: must be the name of a frame (got '')"),
         ("footprint", [1.0, 2.0, 3.0], "footprint: must be pairs of x and y"),
         ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m (got nan)"),
         *(

@@ -20,6 +20,7 @@ from rclpy.task import Future
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
+from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.ros.spinning import Waiting
 from gjk_collision.server.pauses import steady_time
@@ -476,8 +477,15 @@ def test_bad_arguments_are_refused(client, puppet):
         client.check_poses(POSES, footprint=[])
     with pytest.raises(ValueError, match="timeout"):
         CollisionClient(client._node, "odom", timeout=0.0)
-    with pytest.raises(ValueError, match="max_outstanding"):
-        CollisionClient(client._node, "odom", max_outstanding=65)
+    for wrong in (0, 65, 1.5, True):
+        with pytest.raises(InputError, match="max_outstanding: must be a whole number from 1 to"):
+            CollisionClient(client._node, "odom", max_outstanding=wrong)
+    with pytest.raises(InputError, match="timeout: must be a number"):
+        CollisionClient(client._node, "odom", timeout=True)
+    for frame in ("", "/odom", "odom/", "/", None):
+        for kind in (CollisionClient, CollisionMirror):
+            with pytest.raises(InputError, match="frame: must be the name of a frame, without"):
+                kind(client._node, frame)
     assert not puppet.requests
 
 

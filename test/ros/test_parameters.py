@@ -19,7 +19,7 @@ from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from server import BOX, Bench, Server, said
+from server import BOX, DEADLINE, Bench, Server, said
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.config import Config, parameter_facts
@@ -226,15 +226,19 @@ def test_file_is_found_in_whatever_arguments_name_it(given: str, tmp_path: Path)
 
 # ---- inputs
 
+QUALITY = "qos_overrides./footprint.subscription"
+
 
 @pytest.mark.parametrize(
     ("parameter", "value", "words"),
     [
-        ("qos_overrides./footprint.subscription.reliability", "bogus", "bogus"),
-        ("qos_overrides./footprint.subscription.depth", -1, "footprint"),
-        ("obstacles.topic", "//x", "//x"),
-        ("obstacles.topic", "'a b'", "a b"),
-        ("other.topic", "'a b'", "a b"),
+        (f"{QUALITY}.reliability", "bogus", f"{QUALITY}.reliability: must be 'system_default', "),
+        (f"{QUALITY}.history", 3, "'keep_last' or 'keep_all' (got 3)"),
+        (f"{QUALITY}.depth", -1, f"{QUALITY}.depth: must be a whole number from 0 to 10000 (got"),
+        (f"{QUALITY}.depth", 2.5, f"{QUALITY}.depth: must be a whole number from 0 to 10000"),
+        ("obstacles.topic", "//x", "topic '//x': cannot subscribe"),
+        ("obstacles.topic", "'a b'", "topic 'a b': cannot subscribe"),
+        ("other.topic", "'a b'", "topic 'a b': cannot subscribe"),
     ],
 )
 def test_input_that_cannot_be_subscribed_fails_with_the_reason(
@@ -246,7 +250,6 @@ def test_input_that_cannot_be_subscribed_fails_with_the_reason(
     for _ in range(2):
         message = bench.collide().verdict.message
         assert "configure failed" in message
-        assert "cannot subscribe" in message
         assert words in message
         assert message in server.log
         bench.until(
@@ -307,7 +310,7 @@ def test_descriptors_have_types_and_ranges(bench: Bench) -> None:
 
 
 def test_whole_numbers_and_empty_lists_take_the_type(bench: Bench) -> None:
-    assert bench.set(safety_margin=1, max_poses=20.0, footprint=[1, 1, -1, 1, 0, -1]).successful
+    assert bench.set(safety_margin=1, max_poses=20, footprint=[1, 1, -1, 1, 0, -1]).successful
     assert [type(each) for each in bench.get("safety_margin", "max_poses")] == [float, int]
     assert list(bench.get("footprint")[0]) == [1.0, 1.0, -1.0, 1.0, 0.0, -1.0]
     assert bench.set(footprint=[]).successful
@@ -317,6 +320,7 @@ def test_whole_numbers_and_empty_lists_take_the_type(bench: Bench) -> None:
         {"safety_margin": True},
         {"safety_margin": float("nan")},
         {"max_poses": 1.5},
+        {"max_poses": 1e3},
         {"max_poses": 0},
         {"autostart": 1},
         {"footprint": ["a"]},
@@ -376,3 +380,13 @@ def test_transition_that_the_state_does_not_have_is_answered(bench: Bench, by: s
     assert bench.transition("configure")
     assert bench.call("change_state", request).success
     assert not bench.call("change_state", request).success
+
+
+@pytest.mark.parametrize("name", ["use_sim_time", "start_type_description_service"])
+def test_parameter_of_every_node_that_is_not_true_or_false(
+    name: str,
+) -> None:
+    """There is no node that could report it, so the process ends with the reason."""
+    server = Server("untrue", footprint=BOX, **{name: 1})
+    assert server.process.wait(DEADLINE) == 2
+    assert server.log.strip() == f"collision_server: {name}: must be True or False (got 1)"
