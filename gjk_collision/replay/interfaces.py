@@ -80,7 +80,6 @@ def default_types() -> dict[str, Any]:
 # The fields that were added to types of this package, by the version that they are first in, the
 # last version first. Recordings of earlier versions do not have them.
 _ADDED: tuple[tuple[str, dict[str, set[str]]], ...] = (
-    ("0.12.0", {"msg/CollisionState": {"epoch"}}),
     (
         "0.9.0",
         {
