@@ -108,7 +108,9 @@ def test_server_of_an_earlier_launch(start: Start, how: signal.Signals) -> None:
     old, bench = start("twice", state_rate=20.0)
     bench.publish()
     bench.until_status(*FREE, **NEAR)
-    client = CollisionClient(bench.node, "odom", server="/twice", timeout=60.0, executor=bench.executor)
+    client = CollisionClient(
+        bench.node, "odom", server="/twice", timeout=60.0, executor=bench.executor
+    )
     if how is signal.SIGSTOP:
         old.process.send_signal(how)
     new = Server("twice", footprint=BOX, state_rate=20.0, safety_margin=5.0)
