@@ -3,7 +3,6 @@
 // Queries on many pairs of convex shapes that are given as flat arrays of points.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -36,18 +35,21 @@ class Hulls {
       x_[k] = xy.data()[2 * k];
       y_[k] = xy.data()[2 * k + 1];
     }
+  }
+
+  // Of each shape: whether its vertices are so near to each other that their coordinates have few
+  // different values. The bounds of its distance may be tight where `closest` is less accurate.
+  std::vector<bool> tiny() const {
+    std::vector<bool> found(size());
     for (std::size_t i = 0; i < size(); ++i) {
       Box box;
       for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) box.include(Vec2{x_[k], y_[k]});
       const double most = std::fmax(norm1(box.low), norm1(box.high));
       const bool is_point = offsets_[i + 1] - offsets_[i] == 1;
-      is_tiny_.push_back(!is_point && norm1(box.high - box.low) < kTiny * most);
+      found[i] = !is_point && norm1(box.high - box.low) < kTiny * most;
     }
+    return found;
   }
-
-  // Whether the vertices are so near to each other that their coordinates have few different
-  // values. The bounds of its distance may be tight where `closest` is less accurate.
-  bool is_tiny(std::size_t i) const noexcept { return is_tiny_[i]; }
 
   std::size_t size() const noexcept { return offsets_.empty() ? 0 : offsets_.size() - 1; }
   Hull at(std::size_t i) const noexcept {
@@ -70,7 +72,6 @@ class Hulls {
   std::span<const std::uint32_t> offsets_;
   std::vector<double> x_;  // m
   std::vector<double> y_;  // m
-  std::vector<bool> is_tiny_;
   std::vector<Shape> shapes_;
 };
 
@@ -129,10 +130,12 @@ py::array_t<double> distance_many(const Array<std::uint32_t>& a_offsets, const D
   const std::size_t count = checked_count(a, b, pairs);
   py::array_t<double> distances(static_cast<py::ssize_t>(count));
   double* const out = distances.mutable_data();
+  const std::vector<bool> tiny_a = a.tiny();
+  const std::vector<bool> tiny_b = b.tiny();
   const py::gil_scoped_release release;
   for_each_pair(count, pairs, [&](std::size_t n, std::size_t i, std::size_t j) {
     const Bounds bounds = distance(a.at(i), b.at(j));
-    const bool is_tight = bounds.lower > 0.0 && !a.is_tiny(i) && !b.is_tiny(j) &&
+    const bool is_tight = bounds.lower > 0.0 && !tiny_a[i] && !tiny_b[j] &&
                           bounds.upper - bounds.lower <= kTight * bounds.upper;
     out[n] = is_tight ? bounds.upper : closest(a.part(i), b.part(j)).distance;
   });

@@ -304,8 +304,8 @@ def test_a_pose_in_contact_is_not_proven_by_a_negative_distance(fast: bool) -> N
     assert good is not None
     for depth in (0.0, 1e-9, 0.5, 1.5):
         pose = np.array([3.0 + depth, 0.0, 0.0])
-        for wanted in (-2.0, -1e-300, -0.0, np.nan, -np.inf):
-            numbers = {"required": np.array([wanted]), "bounds": np.array([-depth])}
+        for wanted in (-2.0, -0.9, -1e-300, -0.0, np.nan, -np.inf):
+            numbers = {"required": np.array([wanted]), "bounds": np.array([-depth - 1e-6])}
             forged = replace(good, pose=pose, **numbers)
             assert not forged.verify(fast=fast), (depth, wanted)
 

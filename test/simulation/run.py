@@ -486,8 +486,8 @@ class Run:
             if process is self.node:
                 self._note_answer(data, found, last.id)
                 self._note_unknown("node", found, begun)
-            if process is self.node and last.id and not required:
-                self.seen = [*self.seen[-30:], last.id]
+                if last.id and not required:
+                    self.seen = [*self.seen[-30:], last.id]
             if free:
                 self._judge(process, question, task, last.id, found, free, required, stamp)
             reply(found, free)

@@ -150,7 +150,6 @@ inline Impression impression(const Scene& scene, const Shape& ego, Motion plan,
   if (other == nullptr) return unknown;
 
   Impression result{0.0, 0.0, -1};
-  double greatest = -1.0;  // m/s
   std::int64_t first_edge = 0;
   const Outlines& outlines = obstacles.outlines();
   for (int i = 0; i < ego.parts(); first_edge += ego.part(i++).size) {
@@ -193,11 +192,9 @@ inline Impression impression(const Scene& scene, const Shape& ego, Motion plan,
           }
         });
       });
-      result.relative_speed = std::fmax(result.relative_speed, fastest);
-      if (fastest > greatest) {
-        greatest = fastest;
-        result.ego_edge = first_edge + edge_towards(a, n);
-      }
+      if (result.ego_edge >= 0 && !(fastest > result.relative_speed)) continue;
+      result.relative_speed = fastest;
+      result.ego_edge = first_edge + edge_towards(a, n);
     }
   }
   return result;
