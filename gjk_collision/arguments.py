@@ -76,7 +76,7 @@ def _loses_meaning(value: object) -> bool:
     if isinstance(value, _BOOLS):
         return True
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and (dtype.kind in "cmM" or getattr(value, "ndim", 0) > 0)
+    return dtype is not None and (dtype.kind in "bcmM" or getattr(value, "ndim", 0) > 0)
 
 
 def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:

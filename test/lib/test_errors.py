@@ -526,7 +526,7 @@ def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
         numbers = spoilt(good[argument]) if argument != "velocities" else []  # NaN: not known
         is_bool = isinstance(good[argument], bool)
         if isinstance(good[argument], int | float | np.integer) and not is_bool:
-            numbers += [True, np.True_, np.array([1.0]), np.array([1])]
+            numbers += [True, np.True_, np.array(True), np.array([1.0]), np.array([1])]
         for wrong in (object(), "abc", [{}], 1j, *numbers):
             with pytest.raises(InputError) as caught:
                 call(**{**good, argument: wrong})
