@@ -347,6 +347,7 @@ class CollisionMirror {
   const std::string frame_;
   const rclcpp::Clock::SharedPtr clock_;
   const rclcpp::Logger logger_;
+  rclcpp::Clock log_clock_{RCL_STEADY_TIME};  // of the thread of the mirror only
   gjk::Pauses pauses_;  // of the thread of the mirror only
   std::mutex mutex_;    // of the following
   std::condition_variable changed_;
