@@ -348,8 +348,8 @@ class CollisionMirror {
   const rclcpp::Clock::SharedPtr clock_;
   const rclcpp::Logger logger_;
   rclcpp::Clock log_clock_{RCL_STEADY_TIME};  // of the thread of the mirror only
-  gjk::Pauses pauses_;  // of the thread of the mirror only
-  std::mutex mutex_;    // of the following
+  gjk::Pauses pauses_;                        // of the thread of the mirror only
+  std::mutex mutex_;                          // of the following
   std::condition_variable changed_;
   gjk::Mirror mirror_;
   std::shared_ptr<const msg::ReplyInfo> info_;  // of its snapshot
