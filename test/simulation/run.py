@@ -311,10 +311,11 @@ class Run:
                 task.places = {each: (record.at_stamp(each, task.stamp), None) for each in frames}
             else:
                 task.places = {each: record.newest(each, ros) for each in frames}
-        fault = snapshot.data_fault
-        # It may be required by its id when no other process has its name any more.
-        is_refused = fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
-        if snapshot.id and not required and (fault is None or (is_refused and not data.fault)):
+        fault, server = snapshot.data_fault, process.server.server
+        if fault is not None and fault.status is Status.SNAPSHOT_MISMATCH and server.world:
+            # Refused because of the other process. Its id may be required when that is gone.
+            fault = server.world.snapshot(now=server.now(), steady=server.steady()).data_fault
+        if snapshot.id and not required and fault is None:
             process.record.remember(snapshot.id, data)
         if required and snapshot.fault is None:
             need(not data.fault, f"an earlier snapshot was returned, but {data.fault}")
