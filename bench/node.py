@@ -622,9 +622,10 @@ def measure(quick: bool) -> str:
             )
         lines += mirrored(caller, obstacles, poses, way, calls)
         lines += disturbed(caller, 5.0 if quick else 30.0)
-        lines += refusing(caller, 5.0 if quick else 20.0)
         lines.append("")
         lines += loaded(caller, 5.0 if quick else 20.0)
+        # The last one: the sources that it spoils stay UNKNOWN.
+        lines += refusing(caller, 5.0 if quick else 20.0)
     rclpy.try_shutdown()
     return "\n".join(lines)
 
