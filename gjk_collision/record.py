@@ -91,6 +91,8 @@ def renamed(old: str, new: str) -> Any:
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -114,6 +116,8 @@ def _text(name: str, value: Any) -> str:
         return " ".join(repr(value).split())
     if isinstance(value, tuple) and value and isinstance(value[0], Record):
         return f"<{len(value)} {type(value[0]).__name__}>"
+    if isinstance(value, dict):
+        return f"<{', '.join(value)}>"
     return _short.repr(value)
 
 

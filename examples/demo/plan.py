@@ -83,7 +83,7 @@ class RecordedClient:
                 answer, "distance", purpose, pose[None], 0.0,
                 ids=answer.ids.tolist(),
                 distances=answer.distances.tolist(),
-                witness_ego=answer.witness_shape.tolist(),
+                witness_ego=answer.witness_ego.tolist(),
                 witness_obstacle=answer.witness_obstacle.tolist(),
             )  # fmt: skip
         return answers

@@ -299,7 +299,7 @@ class Drive:
         if is_good:
             return _row(time, cause, beat)
         # A snapshot whose answer is an error is not drawn.
-        fault = Fault(Status.INTERNAL_ERROR, beat.found.answer.message)
+        fault = Fault(Status.INTERNAL_ERROR, beat.found.message)
         self.snapshot = empty_snapshot(self._server.config, fault, self.now())
         return Row(time, self.now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
 
@@ -310,19 +310,18 @@ def _fail(error: Exception) -> Any:
 
 def _row(time: int, cause: str, beat: Heartbeat) -> Row:
     found, snapshot, pose = beat.found, beat.snapshot, beat.ego
-    answer = found.answer
-    has_witness = answer.nearest_id != -1
+    has_witness = found.nearest_id != -1
     return Row(
         time,
         snapshot.stamp,
         cause,
-        answer.verdict,
-        answer.status,
-        answer.message,
+        found.verdict,
+        found.status,
+        found.message,
         found.distance,
-        found.lower_bound,
-        answer.nearest_id,
-        answer.nearest_source,
+        found.distance_lower_bound,
+        found.nearest_id,
+        found.nearest_source,
         found.witness_ego if has_witness else (),
         found.witness_obstacle if has_witness else (),
         found.direction if has_witness else (),

@@ -140,7 +140,7 @@ def typestore(own: dict[str, Any] | None = None) -> Any:
 def message(store: Any, kind: str, **fields: Any) -> Any:
     """Return a message; fields that are not given are 0 or empty, as in ROS.
 
-    Parts of the message are given as messages, or as in `server/answer_fields.py`.
+    Parts of the message are given as messages, or as `Answer.fields` has them.
     """
     return store.types[kind](
         **{

@@ -10,17 +10,11 @@ from zlib import crc32
 
 import numpy as np
 
-from ..server.answers import (
-    Answer,
-    DistanceAnswer,
-    Found,
-    NearestFreeAnswer,
-    PathAnswer,
-    PosesAnswer,
-)
+from ..server.answers import Answer
 from ..server.requests import Answered, Requests
 from ..server.scheduler import Future, Scheduler
 from ..server.server import Server
+from ..server.services import RECORDED, Service
 from ..server.snapshot import Snapshot
 from ..verdict import Verdict
 from .rows import DIGITS, Row
@@ -86,8 +80,8 @@ class RecordedRequests(Scheduler):
             if not len(event.request):
                 self._left_out[f"requests were recorded without their content: {ASKED}"] += 1
                 return []
-            message = event.request[0]
-            answer = self._requests.answer(service, message, _reply(service), is_large=False)
+            request = RECORDED[service](event.request[0])
+            answer = self._requests.answer(request, _reply(request), is_large=False)
             self._waiting[key] = _Task(answer, Future())
             self._step(key)
             if len(self._open) > MAX_OPEN:
@@ -168,66 +162,41 @@ class RecordedRequests(Scheduler):
         return row
 
 
-def _reply(service: str) -> Callable[[Found, Snapshot | None], Row]:
-    """Return a function that makes a row."""
+def _reply(request: Service) -> Callable[[Answer, Snapshot | None], Row]:
+    """Return a function that makes a row.
 
-    def fill(found: Found, snapshot: Snapshot | None) -> Row:
-        answer = found if isinstance(found, Answer) else found.answer
-        row = Row(0, 0, service, answer.verdict, answer.status, answer.message)
-        if snapshot is not None:
-            _fill(row, found)
-        if answer.nearest_id != -1:
-            row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
+    A row has one distance and one obstacle. The digest covers the values of all obstacles, poses
+    or pairs.
+    """
+
+    def fill(found: Answer, snapshot: Snapshot | None) -> Row:
+        service = type(request).__name__
+        row = Row(0, 0, service, found.verdict, found.status, found.message)
+        if found.nearest_id != -1:
+            row.nearest_id, row.nearest_source = found.nearest_id, found.nearest_source
+        if snapshot is None:
+            return row
+        if (least := request.least(found)) is not None:
+            row.distance, row.lower_bound = least
+        if service == "Distance" and len(found.ids):
+            row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
+            row.witness_ego = tuple(found.witness_ego[0].tolist())
+            row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
+            row.direction = tuple(found.directions[0].tolist())
+        first, more = ([found.results[name] for name in names] for names in request.digested)
+        if first:
+            row.digest = _digest(*first)
+        if any(map(len, more)):
+            row.digest = _digest(row.digest, *more)
         return row
 
     return fill
 
 
-def _fill(row: Row, answer: Found) -> None:
-    """Copy the values of an answer to a row.
-
-    A row has one distance and one obstacle. The digest covers the values of all obstacles, poses
-    or pairs.
-    """
-    if isinstance(answer, PathAnswer):
-        if np.isfinite(answer.distance):
-            row.distance, row.lower_bound = answer.distance, answer.lower_bound
-        row.digest = _digest(
-            np.array([answer.first_invalid_segment]),
-            np.array([answer.last_valid_fraction, answer.first_collision_time]),
-        )
-    elif isinstance(answer, DistanceAnswer):
-        if len(answer.ids):
-            row.distance = float(answer.distances[0])
-            row.lower_bound = float(answer.lower_bounds[0])
-            row.nearest_id, row.nearest_source = int(answer.ids[0]), answer.sources[0]
-            row.witness_ego = tuple(answer.witness_shape[0].tolist())
-            row.witness_obstacle = tuple(answer.witness_obstacle[0].tolist())
-            row.direction = tuple(answer.directions[0].tolist())
-            row.digest = _digest(answer.ids, answer.statuses, answer.distances)
-    elif isinstance(answer, NearestFreeAnswer):
-        row.digest = _digest(answer.free_pose)
-    elif not isinstance(answer, Answer):
-        distances, bounds = answer.distances, answer.lower_bounds
-        row.digest = _digest(answer.verdicts, answer.statuses)
-        if distances is not None and bounds is not None:
-            known = distances[np.isfinite(distances)]
-            if len(known):
-                row.distance, row.lower_bound = float(known.min()), float(np.min(bounds))
-            row.digest = _digest(answer.verdicts, answer.statuses, distances)
-        if isinstance(answer, PosesAnswer):
-            groups = answer.group_first_invalid
-            more: list[Any] = [groups] if len(groups) else []
-            if (own := answer.gradients) is not None:
-                more += [own.ids, own.distances, own.gradients]
-            if more:
-                row.digest = _digest(np.array([row.digest]), *more)
-
-
-def _digest(*arrays: Any) -> int:
-    """Return the CRC-32 of arrays. Floats are first rounded to `DIGITS` decimal places."""
+def _digest(*values: Any) -> int:
+    """Return the CRC-32 of numbers. Floats are first rounded to `DIGITS` decimal places."""
     total = 0
-    for each in arrays:
-        values = np.round(each, DIGITS) + 0.0 if each.dtype.kind == "f" else each
-        total = crc32(np.ascontiguousarray(values).tobytes(), total)
+    for each in map(np.atleast_1d, values):
+        rounded = np.round(each, DIGITS) + 0.0 if each.dtype.kind == "f" else each
+        total = crc32(np.ascontiguousarray(rounded).tobytes(), total)
     return total

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..server.adapters import CONVERTERS
 from ..server.config import Config
-from ..server.dispatch import SERVICES
 from ..server.parameter_files import NODE_NAME
+from ..server.services import RECORDED
 from .bag import Bag, BagError
 from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
@@ -159,7 +159,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     services = {
         name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
         for name, kinds in bag.topics.items()
-        for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
+        for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in RECORDED}
     }
     servers = sorted({name.rsplit("/", 2)[0] for name in services})
     server = mapping.get("server") or _usual(bag, "server", servers, NODE_NAME)

@@ -15,8 +15,7 @@ from ..replay.drive import Drive
 from ..replay.golden import Comparison
 from ..replay.interfaces import message, typestore
 from ..replay.rows import Row
-from ..server.answer_fields import info_fields, reply_fields, verdict_fields
-from ..server.answers import Answer, StateAnswer
+from ..server.answers import Answer, info_fields
 from ..server.drawing import marker_array
 from ..server.frames import Pose
 
@@ -94,7 +93,7 @@ class AnswerFile:
             self._write(
                 (f"/replay/requests/{row.cause}", "gjk_collision/msg/Verdict"),
                 row,
-                verdict_fields(_answer(row).answer),
+                _answer(row).verdict_fields(),
             )
             return
         self._count += 1
@@ -134,31 +133,27 @@ class AnswerFile:
             "header": {"stamp": row.now, "frame_id": frame},
             "counter": self._count,
             "info": info,
-            **reply_fields("CollisionState", _answer(row)),
+            **_answer(row).fields(),
         }
 
     def _made(self, name: str, **fields: Any) -> Any:
         return message(self._store, _TYPES[name], **fields)
 
 
-def _answer(row: Row) -> StateAnswer:
+def _answer(row: Row) -> Answer:
     """Return the answer of the heartbeat that a row was made from."""
-    answer = Answer(
-        row.verdict,
-        row.status,
-        row.message,
-        nearest_id=row.nearest_id,
-        nearest_source=row.nearest_source,
-    )
-    return StateAnswer(
-        answer,
-        row.distance,
-        row.lower_bound,
-        row.time_to_collision,
-        _pair(row.witness_ego, nan),
-        _pair(row.witness_obstacle, nan),
-        _pair(row.direction, 0.0),
-    )
+    results = {
+        "distance": row.distance,
+        "distance_lower_bound": row.lower_bound,
+        "nearest_id": row.nearest_id,
+        "nearest_source": row.nearest_source,
+        "time_to_collision": row.time_to_collision,
+        "witness_ego": _pair(row.witness_ego, nan),
+        "witness_obstacle": _pair(row.witness_obstacle, nan),
+        "direction": _pair(row.direction, 0.0),
+    }
+    named = row.nearest_id, row.nearest_source
+    return Answer(row.verdict, row.status, row.message, *named, results)
 
 
 def _pair(values: tuple[float, ...], missing: float) -> tuple[float, float]:

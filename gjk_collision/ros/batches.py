@@ -19,11 +19,7 @@ from rclpy.task import Future
 from ..server.scheduler import Scheduler
 from .timers import steady_timer
 
-__all__ = ["Batches", "is_large"]
-
-# A request with more poses, segments or pairs than this is computed in the second thread. Smaller
-# requests take about a millisecond or less, and are computed at once.
-LARGE = {"CheckPoses": 1024, "CheckPath": 8, "CheckShapes": 256, "NearestFree": 0}
+__all__ = ["Batches"]
 
 # If the second thread finishes within this time [s], the reply is sent at once. Meanwhile the
 # executor waits.
@@ -34,22 +30,6 @@ GRACE = 0.001
 MAX_WAITING = 16
 
 Result = TypeVar("Result")
-
-
-def is_large(kind: str, request: Any) -> bool:
-    """Return whether a request of a service type is computed in the second thread."""
-    if kind not in LARGE:
-        return False
-    if kind == "CheckShapes":
-        size = len(request.pairs) // 2 or len(request.a.ids) * len(request.b.ids)
-    elif kind == "NearestFree":
-        size = 1
-    elif kind == "CheckPath":
-        size = (len(request.poses) + len(request.arcs)) // 3
-    else:
-        # Distances, and obstacles that move, take several times as long.
-        size = len(request.poses) // 3 * (4 if request.mode or request.times else 1)
-    return size > LARGE[kind]
 
 
 class Batches(Scheduler):

@@ -11,7 +11,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..server import drawing
-from ..server.answers import StateAnswer
+from ..server.answers import Answer
 from ..server.frames import Pose
 from ..server.snapshot import Fault, Snapshot
 
@@ -27,7 +27,7 @@ _TYPE_OF: dict[str, Any] = {each.__name__: each for each in _TYPES}
 def marker_array(
     snapshot: Snapshot,
     ego: Pose | Fault,
-    found: StateAnswer,
+    found: Answer,
     hit: Pose | None = None,
 ) -> MarkerArray:
     """Return the markers of a snapshot, see `drawing.marker_array`.

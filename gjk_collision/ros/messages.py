@@ -18,8 +18,7 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import CollisionState, Footprint, ObstacleArray
 
-from ..server import dispatch
-from ..server.answer_fields import reply_fields
+from ..server.answers import refused
 from ..server.server import Heartbeat
 from ..server.snapshot import Fault
 
@@ -36,8 +35,7 @@ def none(kind: Any, fault: Fault) -> Any:
     fault : Fault
         The reason.
     """
-    name = kind.__name__
-    reply = filled(kind.Response, reply_fields(name, dispatch.none(name, fault)))
+    reply = filled(kind.Response, refused(kind.__name__, fault).fields())
     if hasattr(reply, "info"):
         reply.info.footprint_age = reply.info.max_obstacle_age = nan
     return reply
@@ -57,7 +55,7 @@ def filled(kind: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def fill(message: Any, fields: Mapping[str, Any]) -> None:
-    """Set fields of a message. They are given as in `server/answer_fields.py`."""
+    """Set fields of a message. They are given as `Answer.fields` returns them."""
     setters = _setters(message.__class__)
     for name, value in fields.items():
         setters[name](message, name, value)
@@ -81,7 +79,7 @@ def _setter(kind: str) -> Callable[[Any, str, Any], None]:
 
 def _set_array(typecode: str, message: Any, name: str, value: npt.NDArray[Any] | None) -> None:
     numbers = array(typecode)
-    if value is not None:
+    if value is not None and len(value):
         numbers.frombytes(np.ascontiguousarray(value, dtype=np.dtype(typecode)).tobytes())
     setattr(message, name, numbers)
 

@@ -35,8 +35,7 @@ from visualization_msgs.msg import MarkerArray
 from ..arguments import as_bool
 from ..errors import InputError
 from ..server.adapters import footprint, twist
-from ..server.answer_fields import reply_fields
-from ..server.answers import StateAnswer, unknown
+from ..server.answers import refused
 from ..server.config import Config, SourceConfig
 from ..server.frames import Pose
 from ..server.obstacles import Obstacles
@@ -127,8 +126,8 @@ class CollisionServer(LifecycleNode):
         self.health = Health()
         self.throttled_log = ThrottledLog(self)
         self.last_state = CollisionState()
-        none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
-        messages.fill(self.last_state, reply_fields("CollisionState", none))
+        none = refused("CollisionState", Fault(Status.NOT_ACTIVE, "no heartbeat yet"))
+        messages.fill(self.last_state, none.fields())
         self._inputs: list[Subscription] = []
         self._latched: dict[str, Subscription] = {}  # of sources with transient_local, by name
         self._heartbeat: Timer | None = None

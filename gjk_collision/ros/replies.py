@@ -1,20 +1,21 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The replies of the client and of the mirror, from messages or from answers.
+"""The replies of the client and of the mirror. Their fields have the names of the ``.srv``.
 
 A reply that is inconsistent is never free.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..record import Record, renamed
-from ..results import CheckResult, GradientResult, NearestResult, PathResult
+from .. import _core
+from ..record import Record
 from ..server.fields import nanoseconds, numbers
 from ..verdict import Status, Verdict, no_truth_value
 
@@ -31,16 +32,15 @@ __all__ = [
     "Reply",
     "common_fields",
     "data_fields",
-    "distance_reply",
-    "gradients_of",
-    "path_reply",
-    "poses_reply",
+    "reply_of",
+    "results_of",
 ]
 
 Enum = TypeVar("Enum", Verdict, Status)
+Values = dict[str, Any]  # name of a field -> value
+Given = Mapping[str, Any]
 
 _FREE, _SUCCESS = int(Verdict.FREE), int(Status.SUCCESS)  # numpy compares members slowly
-_NO_WITNESSES, _NO_INTEGERS = np.empty((0, 4)), np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +115,14 @@ class Reply(Record):
 
     __bool__ = no_truth_value("`.is_free`")
 
+    @classmethod
+    def _judged(cls, common: Values, results: Values, request: Given) -> Values:
+        """Return the results, or those for "none" where they are contradictory.
+
+        If they contradict it, `common` is not free afterwards.
+        """
+        return results
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CollideReply(Reply):
@@ -122,75 +130,160 @@ class CollideReply(Reply):
 
     Attributes
     ----------
-    id : int
+    obstacle_id : int
         Id of an obstacle that determines the verdict; -1: none.
-    source : str
+    obstacle_source : str
         Source of this obstacle; "": none.
     """
 
-    id: int
-    source: str
-
-    obstacle_id = renamed("obstacle_id", "id")
-    obstacle_source = renamed("obstacle_source", "source")
+    obstacle_id: int
+    obstacle_source: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceReply(Reply, NearestResult):
-    """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`.
-
-    `indices` is always empty.
+class DistanceReply(Reply):
+    """Reply of `~/distance`: the n nearest obstacles, in the frame `info.frame_id`.
 
     Attributes
     ----------
+    ids : ndarray of int64, shape (n,)
+        Ids of the obstacles, sorted by distance.
     sources : tuple of str
         Source of each obstacle.
+    distances, lower_bounds : ndarray, shape (n,)
+        Signed distances and their certified lower bounds [m], as in `NearestResult`.
+    witness_ego, witness_obstacle : ndarray, shape (n, 2)
+        Closest points of the vehicle and of the obstacle: x, y [m].
+    directions : ndarray, shape (n, 2)
+        Unit vectors from the vehicle to the obstacle.
+    statuses : ndarray of uint16, shape (n,)
+        `Status` of each obstacle.
     """
 
+    ids: NDArray[np.int64]
     sources: tuple[str, ...]
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    witness_ego: NDArray[np.float64]
+    witness_obstacle: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    statuses: NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PosesReply(Reply, CheckResult):
-    """Reply of `~/check_poses`: a `CheckResult`.
+class PosesReply(Reply):
+    """Reply of `~/check_poses` for n poses.
 
     `verdicts` and `statuses` always have one entry per requested pose. If the reply has another
     number of entries, each verdict is UNKNOWN and each status is that of the reply. `distances`,
     `lower_bounds` and `witnesses` are empty in modes that do not compute them.
-    `indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is True.
 
     Attributes
     ----------
+    verdicts : ndarray of uint8, shape (n,)
+        `Verdict` at each pose.
+    statuses : ndarray of uint16, shape (n,)
+        `Status` at each pose.
+    distances, lower_bounds : ndarray, shape (n,)
+        Signed distance to the nearest obstacle and its certified lower bound [m]; NaN: not known.
+    nearest_ids : ndarray of int64, shape (n,)
+        Id of the obstacle that determines the verdict; -1: none.
+    witnesses : ndarray, shape (n, 4)
+        Closest points: x, y on the vehicle and x, y on the obstacle [m]; NaN: none.
+    first_invalid_index : int
+        Index of the first pose that is not FREE; -1 if and only if `is_free` is True.
     group_first_invalid : ndarray of int64, shape (G,)
         Index of the first pose of each group that is not free, in its group; -1: all are free.
         Computed from `verdicts`. Empty: the request has no groups.
-    gradients : GradientResult or None
-        Derivatives of the distances to the k nearest obstacles, of shape (n, k). None: not
-        requested, or the reply has none.
+    gradient_ids : ndarray of int64, shape (n, k)
+        Ids of the k nearest obstacles at each pose; -1: none. In other modes than
+        'gradient', k is 0.
+    gradient_distances : ndarray, shape (n, k)
+        Signed distances to them [m]. NaN: not known, also if the whole request was refused.
+    gradients : ndarray, shape (n, k, 3)
+        Derivatives of the distances by x, y [1] and yaw [m/rad] of the pose.
+    gradient_rates : ndarray, shape (n, k)
+        Derivatives by the time [m/s].
+    gradient_smooth : ndarray of bool, shape (n, k)
+        As `GradientResult.smooth`.
     """
 
-    witnesses: NDArray[np.float64] = field()  # without the default of `CheckResult`
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    nearest_ids: NDArray[np.int64]
+    witnesses: NDArray[np.float64]
+    first_invalid_index: int
     group_first_invalid: NDArray[np.int64]
-    gradients: GradientResult | None
+    gradient_ids: NDArray[np.int64]
+    gradient_distances: NDArray[np.float64]
+    gradients: NDArray[np.float64]
+    gradient_rates: NDArray[np.float64]
+    gradient_smooth: NDArray[np.bool_]
+
+    @classmethod
+    def _judged(cls, common: Values, results: Values, request: Given) -> Values:
+        n, verdicts, statuses = (
+            len(request["poses"]) // 3,
+            results["verdicts"],
+            results["statuses"],
+        )
+        if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
+            verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
+            statuses = np.full(n, common["status"], np.uint16)
+            results = {
+                name: each[:0] if hasattr(each, "ndim") else 0 for name, each in results.items()
+            }
+            results |= {"verdicts": verdicts, "statuses": statuses}
+        free = (verdicts == _FREE) & (statuses == _SUCCESS)
+        first = int(free.argmin()) if n else 0
+        common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free[first])
+        return results | {
+            "first_invalid_index": -1 if is_free else first,
+            "group_first_invalid": _first_of_groups(free, request["group_offsets"]),
+            **_derivatives(
+                results, n, request["k"] if request["mode"] == _core.MODE_GRADIENT else 0
+            ),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PathReply(Reply, PathResult):
-    """Reply of `~/check_path`: a `PathResult`.
+class PathReply(Reply):
+    """Reply of `~/check_path`.
 
-    `first_invalid_segment` is -1 if and only if `is_free` is True. In a contradictory reply,
-    `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
-    the time after the time of the snapshot [s]. `index` is always -1.
+    In a contradictory reply, `first_invalid_segment` and `last_valid_fraction` are replaced by 0.
+
+    Attributes
+    ----------
+    first_invalid_segment : int
+        The first segment that is not free, as in `PathResult`; -1 if and only if `is_free`
+        is True.
+    last_valid_fraction : float
+        Fraction of this segment that is certainly free; for arcs: of the whole path.
+    first_collision_time : float
+        The first time at which contact is not excluded, after the time of the snapshot [s]; NaN:
+        no collision, or no times.
+    obstacle_id : int
+        Id of the first obstacle that makes the path not free; -1: none.
+    min_distance, min_distance_lower_bound : float
+        Smallest signed distance on the path and its certified lower bound [m]; NaN: not known.
     """
 
+    first_invalid_segment: int
+    last_valid_fraction: float
+    first_collision_time: float
+    obstacle_id: int
+    min_distance: float
+    min_distance_lower_bound: float
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GradientReply(Reply, GradientResult):
-    """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
-
-    If the reason for UNKNOWN concerns the whole question and not a single pose, all values are NaN
-    and all ids are -1.
-    """
+    @classmethod
+    def _judged(cls, common: Values, results: Values, request: Given) -> Values:
+        segment, fraction = results["first_invalid_segment"], results["last_valid_fraction"]
+        common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
+        if is_free or (segment >= 0 and 0.0 <= fraction <= 1.0):
+            return results
+        return results | {"first_invalid_segment": 0, "last_valid_fraction": 0.0}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,16 +292,71 @@ class NearestFreeReply(Reply):
 
     Attributes
     ----------
-    pose : ndarray, shape (3,), or None
+    free_pose : ndarray, shape (3,), or None
         The free pose: x [m], y [m], yaw [rad] in the frame `info.frame_id`. It is given if and
         only if `is_free` is True. None: none was found, or none is known.
     shift, turn : float
-        Distance [m] and change of the yaw [rad] from the requested pose. NaN: `pose` is None.
+        Distance [m] and change of the yaw [rad] from the requested pose. NaN: there is no
+        `free_pose`.
     """
 
-    pose: NDArray[np.float64] | None
+    free_pose: NDArray[np.float64] | None
     shift: float
     turn: float
+
+    @classmethod
+    def _judged(cls, common: Values, results: Values, request: Given) -> Values:
+        common["is_free"] = is_free = common["is_free"] and len(results["free_pose"]) == 3
+        return results if is_free else {"free_pose": None, "shift": np.nan, "turn": np.nan}
+
+
+_REPLIES: dict[str, type[Reply]] = {
+    "Collide": CollideReply,
+    "Distance": DistanceReply,
+    "CheckPoses": PosesReply,
+    "CheckPath": PathReply,
+    "NearestFree": NearestFreeReply,
+}
+_RESULTS = {
+    name: tuple(kind.__dataclass_fields__.keys() - Reply.__dataclass_fields__.keys())
+    for name, kind in _REPLIES.items()
+}
+# Numbers in a row of an array; 1 in others.
+_COLUMNS = {
+    "witnesses": 4,
+    "witness_ego": 2,
+    "witness_obstacle": 2,
+    "directions": 2,
+    "gradients": 3,
+}
+
+
+def reply_of(service: str, common: Values, results: Values, request: Given) -> Any:
+    """Return a reply, from the values of the fields of `Reply` and the results.
+
+    `service` is the name of the service type, and `request` has the fields of the request.
+    """
+    kind = _REPLIES[service]
+    judged = kind._judged(common, results, request)
+    return kind._of(common | {name: judged[name] for name in _RESULTS[service]})
+
+
+def results_of(service: str, reply: Any) -> Values:
+    """Return the results in a message, as `Answer.results` has them."""
+    return {name: _value(name, getattr(reply, name)) for name in _RESULTS[service]}
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "sources":
+        return tuple(value)
+    if isinstance(value, int | float | str):
+        return value
+    columns, values = _COLUMNS.get(name), numbers(value)
+    if columns is None:
+        return values
+    if len(values) % columns:  # contradictory
+        values = values[:0]
+    return values.reshape(-1, columns)
 
 
 def common_fields(reply: Any, round_trip: float) -> dict[str, Any]:
@@ -249,151 +397,35 @@ def data_fields(info: Any) -> dict[str, Any]:
     }
 
 
-def gradients_of(reply: Any, n: int) -> GradientResult | None:
-    """Return the derivatives in a reply for n poses; None: there are none."""
-    ids, statuses = numbers(reply.gradient_ids), numbers(reply.statuses)
-    k = len(ids) // n if n else 0
-    each = {
-        "ids": ids,
-        "distances": numbers(reply.gradient_distances),
-        "rates": numbers(reply.gradient_rates),
-        "smooth": numbers(reply.gradient_smooth).astype(bool),
+def _derivatives(results: Values, n: int, k: int) -> Values:
+    """Return the derivatives for n poses; if there are none, those of k unknown obstacles."""
+    whole = len(results["gradient_ids"])
+    found = whole // n if n else 0
+    names = "gradient_ids", "gradient_distances", "gradient_rates", "gradient_smooth", "gradients"
+    if found and all(len(results[name]) == whole == n * found for name in names):
+        shaped = {name: results[name].reshape(n, found) for name in names[:4]}
+        smooth = shaped["gradient_smooth"].astype(bool)
+        gradients = results["gradients"].reshape(n, found, 3)
+        return shaped | {"gradient_smooth": smooth, "gradients": gradients}
+    return {
+        "gradient_ids": np.full((n, k), -1),
+        "gradient_distances": np.full((n, k), np.nan),
+        "gradients": np.full((n, k, 3), np.nan),
+        "gradient_rates": np.full((n, k), np.nan),
+        "gradient_smooth": np.zeros((n, k), bool),
     }
-    gradients = numbers(reply.gradients)
-    whole = all(len(values) == k * n for values in each.values()) and len(gradients) == 3 * k * n
-    if not k or not whole or len(statuses) != n:
-        return None
-    return GradientResult(
-        **{name: values.reshape(n, k) for name, values in each.items()},
-        lower_bounds=np.full((n, k), np.nan),
-        gradients=gradients.reshape(n, k, 3),
-        statuses=statuses,
-    )
 
 
-def poses_reply(
-    common: dict[str, Any],
-    reply: Any,
-    n: int,
-    ids: NDArray[np.int64],
-    offsets: NDArray[np.int64] | None = None,
-    gradients: GradientResult | None = None,
-) -> PosesReply:
-    """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`.
-
-    `ids` are those of the obstacles, and `offsets` those of the groups, if any.
-    """
-    verdicts = numbers(reply.verdicts)
-    statuses = numbers(reply.statuses)
-    if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
-        verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
-        statuses = np.full(n, common["status"], np.uint16)
-    free = (verdicts == _FREE) & (statuses == _SUCCESS)
-    first = int(free.argmin()) if n else 0
-    is_free = common["is_free"] and n > 0 and bool(free[first])
-    witnesses = reply.witnesses
-    return PosesReply._of(
-        common
-        | {
-            "is_free": is_free,
-            "verdicts": verdicts,
-            "statuses": statuses,
-            "distances": numbers(reply.distances),
-            "lower_bounds": numbers(reply.lower_bounds),
-            "ids": ids,
-            "indices": _NO_INTEGERS,
-            "witnesses": _NO_WITNESSES if witnesses is None else numbers(witnesses).reshape(-1, 4),
-            "first_invalid_index": -1 if is_free else first,
-            "group_first_invalid": _first_of_groups(free, offsets),
-            "gradients": gradients,
-        }
-    )
-
-
-def _first_of_groups(
-    free: NDArray[np.bool_], offsets: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
+def _first_of_groups(free: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the index in each group of the first pose that is not free; -1: all are free."""
-    if offsets is None or len(offsets) < 2:
-        return _NO_INTEGERS
+    if len(offsets) < 2:
+        return np.empty(0, np.int64)
     first = np.zeros(len(offsets) - 1, np.int64)  # nothing is known of groups that are not valid
     if offsets[0] == 0 and offsets[-1] == len(free) and (np.diff(offsets) > 0).all():
         for g, (begin, end) in enumerate(pairwise(offsets.tolist())):
             own = free[begin:end]
             first[g] = -1 if own.all() else int(np.argmin(own))
     return first
-
-
-def nearest_free_reply(common: dict[str, Any], reply: Any) -> NearestFreeReply:
-    """Return the reply from the fields of `Reply` and a message or `NearestFreeAnswer`."""
-    free = numbers(reply.free_pose)
-    common["is_free"] = is_free = common["is_free"] and len(free) == 3
-    return NearestFreeReply(
-        **common,
-        pose=free if is_free else None,
-        shift=reply.shift if is_free else np.nan,
-        turn=reply.turn if is_free else np.nan,
-    )
-
-
-def gradient_reply(reply: PosesReply, k: int) -> GradientReply:
-    """Return the derivatives in a reply, for k obstacles at each pose."""
-    result = reply.gradients
-    if result is None:
-        result = _no_gradients(len(reply.verdicts), k, reply.status)
-    return GradientReply(
-        **{name: getattr(reply, name) for name in Reply.__dataclass_fields__},
-        **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
-    )
-
-
-def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
-    return GradientResult(
-        distances=np.full((rows, k), np.nan),
-        lower_bounds=np.full((rows, k), np.nan),
-        gradients=np.full((rows, k, 3), np.nan),
-        rates=np.full((rows, k), np.nan),
-        ids=np.full((rows, k), -1),
-        smooth=np.zeros((rows, k), bool),
-        statuses=np.full(rows, status, np.uint16),
-    )
-
-
-def path_reply(
-    common: dict[str, Any], reply: Any, obstacle: int, bounds: tuple[float, float]
-) -> PathReply:
-    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`.
-
-    `obstacle` is the id of the obstacle, and `bounds` the distance and its lower bound [m].
-    """
-    segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
-    common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
-    if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
-        segment, fraction = 0, 0.0
-    return PathReply(
-        **common,
-        first_invalid_segment=segment,
-        last_valid_fraction=fraction,
-        first_collision_time=reply.first_collision_time,
-        id=obstacle,
-        distance=bounds[0],
-        lower_bound=bounds[1],
-    )
-
-
-def distance_reply(common: dict[str, Any], reply: Any) -> DistanceReply:
-    """Return the reply with distances, from the fields of `Reply` and a message."""
-    return DistanceReply(
-        **common,
-        ids=numbers(reply.ids),
-        sources=tuple(reply.sources),
-        distances=numbers(reply.distances),
-        lower_bounds=numbers(reply.lower_bounds),
-        witness_shape=numbers(reply.witness_ego).reshape(-1, 2),
-        witness_obstacle=numbers(reply.witness_obstacle).reshape(-1, 2),
-        directions=numbers(reply.directions).reshape(-1, 2),
-        statuses=numbers(reply.statuses),
-    )
 
 
 def _member(value: int, default: Enum) -> Enum:

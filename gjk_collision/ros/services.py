@@ -5,44 +5,26 @@
 from collections.abc import Callable
 from typing import Any
 
-from gjk_collision.srv import (
-    CheckPath,
-    CheckPoses,
-    CheckShapes,
-    Collide,
-    Distance,
-    GetSnapshot,
-    NearestFree,
-)
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.service import Service
+from rclpy.service import Service as ServerOf
 from rclpy.service_introspection import ServiceIntrospectionState
 
-from ..server.answer_fields import info_fields, reply_fields
-from ..server.answers import Found, PathAnswer, PosesAnswer
-from ..server.frames import IDENTITY, Pose
+from gjk_collision import srv
+
+from ..server.answers import Answer, info_fields
+from ..server.frames import Pose
 from ..server.requests import Answered, Requests
 from ..server.server import Server
+from ..server.services import RECORDED, SERVICES, Service
 from ..server.snapshot import Snapshot
-from ..server.snapshot_message import data_fields
 from ..verdict import Status, Verdict
 from . import messages
-from .batches import LARGE, Batches, is_large
+from .batches import Batches
 from .diagnostics import Health
 from .quality import SERVICE_QOS
 
 __all__ = ["Services"]
-
-# Types and names of the services whose requests replay answers again.
-ASKED = {
-    Collide: "collide",
-    Distance: "distance",
-    CheckPoses: "check_poses",
-    CheckPath: "check_path",
-    NearestFree: "nearest_free",
-    CheckShapes: "check_shapes",
-}
 
 
 class Services:
@@ -71,8 +53,8 @@ class Services:
         self._batches = Batches(node)
         self._requests = Requests(server, self._batches)
         self.resume = self._requests.resume
-        self._recorded = [self._serve(kind, name) for kind, name in ASKED.items()]
-        self._serve(GetSnapshot, "get_snapshot")
+        offered = {name: self._serve(each) for name, each in SERVICES.items()}
+        self._recorded = [offered[name] for name in RECORDED]
 
     def record(self, wanted: bool) -> None:
         """Start or stop publishing the contents of requests and replies (introspection)."""
@@ -84,19 +66,18 @@ class Services:
         """End the computation of large requests, before the context is shut down."""
         self._batches.close()
 
-    def _serve(self, kind: Any, name: str) -> Service:
+    def _serve(self, service: type[Service]) -> ServerOf:
         """Create a service. After any error, its reply is UNKNOWN."""
-        service = kind.__name__
+        kind, name = getattr(srv, service.__name__), service.name
 
-        def fill(found: Found, snapshot: Snapshot | None) -> Any:
-            reply = messages.filled(kind.Response, reply_fields(service, found))
-            if kind is GetSnapshot and snapshot is not None:
-                messages.fill(reply, data_fields(snapshot))
-            return reply
+        async def answer(message: Any) -> Any:
+            request = service(message)
 
-        async def answer(request: Any) -> Any:
+            def fill(found: Answer, snapshot: Snapshot | None) -> Any:
+                return messages.filled(kind.Response, request.fields(found, snapshot))
+
             answered = await self._requests.answer(
-                service, request, fill, is_large=is_large(service, request), name=f"~/{name}"
+                request, fill, is_large=request.is_large, name=f"~/{name}"
             )
             reply = answered.reply
             if hasattr(reply, "info"):
@@ -124,21 +105,14 @@ class Services:
             f"~/{name}",
             reply_to,
             qos_profile=SERVICE_QOS,
-            callback_group=self._batches.group if service in LARGE else self._group,
+            callback_group=self._batches.group if service.may_be_large else self._group,
         )
 
     def _show_hit(self, answered: Answered) -> None:
         """Show the first pose of a batch or a path at which there is a collision."""
-        request, found = answered.request, answered.found
+        request = answered.request
         if request is None or answered.reply.verdict.verdict != Verdict.COLLISION:
             return
-        frame = request.frame or IDENTITY
-        if isinstance(found, PosesAnswer):
-            first = found.first_invalid_index
-            if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
-                self._note_hit(request.pose_at(first, frame=frame))
-        elif isinstance(found, PathAnswer):
-            swept = request.message.interpolation == CheckPath.Request.SWEPT
-            if swept and answered.snapshot.fault is None:
-                at = found.first_invalid_segment, found.last_valid_fraction
-                self._note_hit(request.pose_at(*at, frame))
+        pose = request.hit(answered.found, answered.snapshot)
+        if pose is not None:
+            self._note_hit(pose)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
-from .answers import StateAnswer
+from .answers import Answer
 from .compose import Placed
 from .frames import Pose
 from .snapshot import Snapshot
@@ -34,7 +34,7 @@ def marker_array(
     stamp: int,
     snapshot: Snapshot,
     ego: Pose | None,
-    found: StateAnswer,
+    found: Answer,
     hit: Pose | None = None,
 ) -> Any:
     """Return a visualization_msgs/MarkerArray of a snapshot.
@@ -53,7 +53,7 @@ def marker_array(
         The footprint and the obstacles.
     ego : Pose or None
         The pose of the vehicle in the check frame; None: not known.
-    found : StateAnswer
+    found : Answer
         The answer of the heartbeat for this pose.
     hit : Pose, optional
         A pose in collision from a recent request, in the check frame.
@@ -96,16 +96,16 @@ def marker_array(
         at = make("Point", x=here.x, y=here.y, z=2.0)
         add("warning", TEXT_VIEW_FACING, Verdict.MARGIN, HEIGHT, at, text=text)
 
-    verdict = found.answer.verdict
+    verdict = found.verdict
     if snapshot.footprint is not None and ego is not None:
         lines("footprint", verdict, _vehicle(snapshot.footprint, ego))
     lines("obstacles", verdict, *_obstacles(snapshot, ego, verdict))
-    if np.isfinite(found.distance) and found.answer.nearest_id != -1:
+    if np.isfinite(found.distance) and found.nearest_id != -1:
         lines("witness", verdict, np.array([found.witness_ego, found.witness_obstacle]))
     if hit is not None and snapshot.footprint is not None:
         lines("first_collision", Verdict.COLLISION, _vehicle(snapshot.footprint, hit))
     if verdict is Verdict.UNKNOWN:
-        warning(f"{Status(found.answer.status).name}\n{found.answer.message}")
+        warning(f"{Status(found.status).name}\n{found.message}")
     if 0.0 < found.time_to_collision < np.inf:
         warning(f"contact in {found.time_to_collision:.1f} s")
     return make("MarkerArray", markers=markers)

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from .._core import Budget
 from ..errors import InputError
 from ..verdict import Status, Verdict
-from . import dispatch, fields, lookup
-from .answers import Answer, Found, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
-from .dispatch import Request
-from .frames import IDENTITY, FrameError, Pose
+from . import lookup
+from .answers import Answer
+from .frames import FrameError
 from .scheduler import Scheduler
 from .server import Exchange, Server
+from .services import Service
+from .services.poses import NO_LIMIT
 from .snapshot import Fault, Snapshot, empty_snapshot
 from .verification import total_margin, verdict_error
 
@@ -32,21 +34,21 @@ class Answered:
     ----------
     reply : object
         What the function `fill` made of the answer.
-    found : Found
+    found : Answer
         The answer.
     snapshot : Snapshot
         The data that it is from, with the ages at the time when it is sent.
     seconds : float
         Time from the arrival of the request [s], without the time that it waited.
-    request : Request or None
+    request : Service or None
         The request, with the poses that were looked up; None: an internal error.
     """
 
     reply: Any
-    found: Found
+    found: Answer
     snapshot: Snapshot
     seconds: float
-    request: Request | None = None
+    request: Service | None = None
 
 
 class Requests:
@@ -66,16 +68,15 @@ class Requests:
 
     def __init__(self, server: Server, scheduler: Scheduler, *, is_live: bool = True) -> None:
         self._server, self._scheduler, self._is_live = server, scheduler, is_live
-        self._waiting: dict[Any, Any] = {}  # future -> request that waits for its transform
+        self._waiting: dict[Any, Service] = {}  # future -> request that waits for its transform
         self._is_resuming = self._is_again = False
         self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
         self._any = count(step=7919)  # selects poses to verify; the step is a prime number
 
     async def answer(
         self,
-        service: str,
-        message: Any,
-        fill: Callable[[Found, Snapshot | None], Any],
+        request: Service,
+        fill: Callable[[Answer, Snapshot | None], Any],
         *,
         is_large: bool,
         name: str = "",
@@ -84,10 +85,8 @@ class Requests:
 
         Parameters
         ----------
-        service : str
-            Name of the service type.
-        message : object
-            An object with the fields of the request.
+        request : Service
+            The request.
         fill : callable
             Makes the reply of an answer from a snapshot, without its info. It is called where the
             answer is computed. Without a snapshot, the answer only gives a reason.
@@ -99,21 +98,21 @@ class Requests:
         server, scheduler = self._server, self._scheduler
         exchange = Exchange(server)
         try:
-            if self._is_awaited(message, {}):
-                await self._transform(message)
+            if self._is_awaited(request, {}):
+                await self._transform(request)
                 exchange = Exchange(server)  # the time budget does not include the wait
             if is_large:
                 await scheduler.enter()
                 exchange = Exchange(server)
             try:
-                return await self._answer(service, message, fill, exchange, is_large)
+                return await self._answer(request, fill, exchange, is_large)
             finally:
                 if is_large:
                     scheduler.leave()
         except Exception as error:
-            server.note_error(name or service, error)
+            server.note_error(name or type(request).__name__, error)
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
-            found, snapshot = dispatch.none(service, fault), exchange.snapshot_or_empty(fault)
+            found, snapshot = request.refused(fault), exchange.snapshot_or_empty(fault)
             return Answered(fill(found, None), found, snapshot, exchange.seconds)
 
     # ---- the wait for a transform
@@ -136,7 +135,7 @@ class Requests:
         finally:
             self._is_resuming = False
 
-    def _is_awaited(self, request: Any, known: dict[str, float]) -> bool:
+    def _is_awaited(self, request: Service, known: dict[str, float]) -> bool:
         """Return whether the transform of a request's frame at its stamp may still arrive.
 
         `known` stores the result of `lookup.awaited_from` for each frame.
@@ -144,12 +143,12 @@ class Requests:
         server = self._server
         if not server.is_active:
             return False
-        frame, stamp = fields.frame_and_stamp(request)
+        frame = request.frame_id
         if frame not in known:
             known[frame] = lookup.awaited_from(server.config, server.transforms, frame)
-        return stamp > known[frame]
+        return request.stamp > known[frame]
 
-    async def _transform(self, request: Any) -> None:
+    async def _transform(self, request: Service) -> None:
         """Wait until the transform of a request has arrived, but at most `transform_wait`."""
         if len(self._waiting) >= MAX_WAITING:
             return
@@ -169,100 +168,83 @@ class Requests:
 
     async def _answer(
         self,
-        service: str,
-        message: Any,
-        fill: Callable[[Found, Snapshot | None], Any],
+        request: Service,
+        fill: Callable[[Answer, Snapshot | None], Any],
         exchange: Exchange,
         is_large: bool,
     ) -> Answered:
-        server, needs_data = self._server, service != "CheckShapes"
-        if needs_data:
-            in_time = service != "GetSnapshot"
-            wanted = _wanted(service, message) if self._is_live else 0
-            first = exchange.first_snapshot(wanted, in_time=in_time)
+        server = self._server
+        if request.needs_data:
+            wanted = request.required_id if self._is_live else 0
+            first = exchange.first_snapshot(wanted, in_time=request.needs_footprint)
         else:
             first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
-        request = Request(service, message)
         try:
-            if service != "GetSnapshot":
+            if request.needs_footprint:
                 first = request.chosen(first)
             if is_large:
                 server.keep(first)
 
-            async def computed(snapshot: Snapshot) -> tuple[Found, Any]:
+            async def computed(snapshot: Snapshot) -> tuple[Answer, Any]:
                 return await self._compute(request, snapshot, fill, exchange, is_large)
 
             found, reply = await computed(first)
-            last = exchange.final_snapshot(first, _verdict_of(found))
+            last = exchange.final_snapshot(first, found.verdict)
             if last.fault is not first.fault:
                 found, reply = await computed(last)
             return Answered(reply, found, last, exchange.seconds, request)
         except (InputError, FrameError) as error:
             last, fault = server.confirm(first), Fault(error.status, str(error))
             # Without a snapshot, the state of the node is the reason, whatever is asked.
-            if needs_data and not (last.id and server.is_active):
+            if request.needs_data and not (last.id and server.is_active):
                 fault = last.fault or fault
-            found = dispatch.none(service, fault)
+            found = request.refused(fault)
             return Answered(fill(found, None), found, last, exchange.seconds, request)
 
     async def _compute(
         self,
-        request: Request,
+        request: Service,
         snapshot: Snapshot,
-        fill: Callable[[Found, Snapshot | None], Any],
+        fill: Callable[[Answer, Snapshot | None], Any],
         exchange: Exchange,
         is_large: bool,
-    ) -> tuple[Found, Any]:
+    ) -> tuple[Answer, Any]:
         """Return the answer from a snapshot, and what `fill` made of it."""
+        budget = NO_LIMIT
+        if self._is_live:
+            budget = Budget(
+                lambda: self._scheduler.is_closed or exchange.is_late(),
+                search_time=snapshot.config.time_budget,
+            )
+        request.look_up(snapshot, exchange.transforms)  # in the thread that changes transforms
 
-        def is_late() -> bool:
-            return self._scheduler.is_closed or exchange.is_late()
-
-        def compute() -> tuple[Found, Any]:
-            late = is_late if self._is_live else None
-            found = request.ask(snapshot, exchange.transforms, late)
+        def compute() -> tuple[Answer, Any]:
+            found = request.answer(snapshot, budget)
             return found, fill(found, snapshot)
 
-        if request.service == "GetSnapshot":
-            found: Found = unknown(snapshot.fault or Fault(Status.SUCCESS, "complete"))
-            return found, fill(found, snapshot)
-        if is_large:
-            exchange.find_frame(fields.frame_and_stamp(request.message), snapshot)
         found, reply = await self._scheduler.run(compute, is_large=is_large)
-        if self._is_live and request.service != "CheckShapes":
+        if self._is_live and request.needs_footprint:
             self._verify(request, found, snapshot)
         return found, reply
 
-    def _verify(self, request: Request, found: Found, snapshot: Snapshot) -> None:
+    def _verify(self, request: Service, found: Answer, snapshot: Snapshot) -> None:
         """Check the fraction `verify_fraction` of the answers by a second method.
 
-        The second method checks single poses among obstacles that do not move. For a batch, and
-        for a path that is FREE, it checks one of the poses.
+        The second method checks single poses among obstacles that do not move.
 
         Raises
         ------
         RuntimeError
             The second method contradicts the verdict.
         """
-        message, verdict = request.message, _verdict_of(found)
-        is_path, is_batch = isinstance(found, PathAnswer), isinstance(found, PosesAnswer)
-        if (is_path or is_batch) and len(message.times):
+        if not self._is_due(snapshot):
             return
-        if (is_path and verdict is not Verdict.FREE) or not self._is_due(snapshot):
+        known = request.verifiable(found, snapshot, next(self._any))
+        if known is None or known[-1] is Verdict.UNKNOWN:
             return
-        pose, frame = request.pose, request.frame or IDENTITY
-        if pose is None:
-            i = next(self._any) % (len(message.poses) // 3)
-            pose = request.pose_at(i)
-            if isinstance(found, PosesAnswer):
-                verdict = Verdict(int(found.verdicts[i]))
-            snapshot = request.chosen_at(snapshot, i)
-        elif isinstance(found, NearestFreeAnswer) and len(found.free_pose):
-            pose, frame = Pose(*found.free_pose.tolist()), IDENTITY
-        if verdict is Verdict.UNKNOWN:
-            return
-        margin = total_margin(snapshot.config, float(getattr(message, "margin", 0.0)))
-        if why := verdict_error(snapshot, pose, verdict, margin, frame):
+        data, pose, frame, verdict = known
+        margin = total_margin(data.config, float(getattr(request.message, "margin", 0.0)))
+        if why := verdict_error(data, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
 
     def _is_due(self, snapshot: Snapshot) -> bool:
@@ -272,13 +254,3 @@ class Requests:
             return False
         self._due -= 1.0
         return True
-
-
-def _verdict_of(found: Found) -> Verdict:
-    return found.verdict if isinstance(found, Answer) else found.answer.verdict
-
-
-def _wanted(service: str, message: Any) -> int:
-    """Return the id of the snapshot that a request requires; 0: the latest."""
-    names = {"CheckPoses": "require_snapshot_id", "GetSnapshot": "snapshot_id"}
-    return int(getattr(message, names[service])) if service in names else 0

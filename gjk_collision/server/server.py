@@ -10,21 +10,20 @@ replay does the same with the times of a log.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from .._core import Servers
 from ..errors import InputError
 from ..verdict import Status, Verdict
-from . import lookup, questions
-from .answer_fields import info_fields, reply_fields
-from .answers import StateAnswer, fault_of, unknown
+from . import lookup
+from .answers import Answer, fault_of, info_fields, refused
 from .config import Config
 from .frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from .obstacles import Footprint, Obstacles
 from .pauses import Pauses
 from .publication import Publication
+from .services import state
 from .snapshot import Fault, Report, Snapshot, empty_snapshot
 from .twist import Twist
 from .world import NO_TOPICS, World
@@ -74,7 +73,7 @@ class Heartbeat:
         Number of the last message on ``~/snapshot``; 0: none.
     stamp : int
         Time of the heartbeat [ns].
-    found : StateAnswer
+    found : Answer
         The verdict at the present pose of the vehicle.
     snapshot : Snapshot
         The data that it is from.
@@ -88,20 +87,20 @@ class Heartbeat:
     epoch: int
     sequence: int
     stamp: int
-    found: StateAnswer
+    found: Answer
     snapshot: Snapshot
     ego: Pose | Fault
     seconds: float
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of the message, as in `answer_fields`."""
+        """Return the fields of the message, as `Answer.fields`."""
         return {
             "header": {"stamp": self.stamp, "frame_id": self.snapshot.config.check_frame},
             "counter": self.counter,
             "epoch": self.epoch,
             "info": info_fields(self.snapshot, self.seconds),
             "snapshot_sequence": self.sequence,
-            **reply_fields("CollisionState", self.found),
+            **self.found.fields(),
         }
 
 
@@ -382,23 +381,25 @@ class Server:
         try:
             first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
-            found = questions.state(first, ego, first.twist)
-            last = exchange.final_snapshot(first, found.answer.verdict)
+            found = state(first, ego, first.twist)
+            last = exchange.final_snapshot(first, found.verdict)
             if last.fault is not first.fault:
-                found = questions.state(last, ego, None)
+                found = state(last, ego, None)
             made = self._heartbeat(sequence, found, last, ego, exchange)
             return fill(made), made, True
         except Exception as error:
             self.note_error("~/state", error)
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             last = exchange.snapshot_or_empty(fault)
-            made = self._heartbeat(sequence, StateAnswer(unknown(fault)), last, fault, exchange)
+            made = self._heartbeat(
+                sequence, refused("CollisionState", fault), last, fault, exchange
+            )
             return fill(made), made, False
 
     def _heartbeat(
         self,
         sequence: int,
-        found: StateAnswer,
+        found: Answer,
         snapshot: Snapshot,
         ego: Pose | Fault,
         exchange: "Exchange",
@@ -406,7 +407,8 @@ class Server:
         stamp = self.now()
         # from the time of the snapshot to the stamp of the message
         left = found.time_to_collision - (stamp - snapshot.stamp) * 1e-9
-        found = replace(found, time_to_collision=0.0 if left < 0.0 else left)  # NaN stays NaN
+        left = 0.0 if left < 0.0 else left  # NaN stays NaN
+        found = replace(found, results=found.results | {"time_to_collision": left})
         return Heartbeat(
             self._counter,
             max(self._epoch, 0),
@@ -474,23 +476,6 @@ class Exchange:
             text = f"{text} (time_budget)"
             self.snapshot = self.snapshot.invalidated(Fault(Status.TIME_BUDGET, text))
         return self.snapshot
-
-    def find_frame(self, request: tuple[str, int], snapshot: Snapshot) -> None:
-        """Look up the poses that a request needs, so that another thread can use `transforms`.
-
-        Parameters
-        ----------
-        request : (str, int)
-            Frame and stamp [ns] of the request; an empty frame: the present pose of the vehicle.
-        snapshot : Snapshot
-            The snapshot of the answer.
-        """
-        frame, stamp = request
-        with suppress(FrameError):  # it is raised again when the answer needs the pose
-            if frame:
-                lookup.frame_pose(snapshot.config, self.transforms, frame, stamp, snapshot.stamp)
-            else:
-                lookup.ego_pose(snapshot.config, self.transforms, snapshot.stamp)
 
     def snapshot_or_empty(self, fault: Fault) -> Snapshot:
         """Return the snapshot; if an error prevented it, return an empty one with this fault."""

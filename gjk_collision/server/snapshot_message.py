@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..verdict import Status
-from .answer_fields import info_fields, verdict_fields
-from .answers import unknown
+from .answers import info_fields, refused
 from .compose import Placed, in_check_frame
 from .obstacles import Obstacles
 from .snapshot import Fault, Snapshot
@@ -40,7 +39,7 @@ ARRAYS = (
 
 
 def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
-    """Return the fields of ``msg/Snapshot``, as in `answer_fields`.
+    """Return the fields of ``msg/Snapshot``, as `Answer.fields`.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def _region(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _verdict(fault: Fault | None) -> dict[str, Any]:
-    return verdict_fields(unknown(fault or Fault(Status.SUCCESS, "complete")))
+    return refused("", fault or Fault(Status.SUCCESS, "complete")).verdict_fields()
 
 
 def _footprints(snapshot: Snapshot) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from .compose import Placed, placing_errors
 from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .questions import place
+from .services import place
 from .snapshot import Snapshot
 
 __all__ = ["total_margin", "verdict_error"]

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers.hpp"
+#include "bindings.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/questions.hpp"
 #include "gjk/rules/received_snapshot.hpp"
@@ -62,12 +62,6 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
   return known;
 }
 
-// verdict, status, message, index, id and source of the obstacle
-py::tuple tuple_of(const KnownSnapshot& known, const gjk::Answer& a) {
-  return py::make_tuple(static_cast<int>(a.verdict), static_cast<int>(a.status), a.message,
-                        a.obstacle, known.id_of(a.obstacle), known.source_of(a.obstacle));
-}
-
 // `is_late`: a function without arguments, or None.
 Budget new_budget(const py::object& is_late, double chunk_time, std::size_t first_chunk,
                   double search_time) {
@@ -91,77 +85,72 @@ auto asked(const Question& question) {
   return found;
 }
 
-template <class To, class T>
-py::array_t<To> array_of(const std::vector<T>& values) {
-  static_assert(sizeof(To) == sizeof(T) && std::is_trivially_copyable_v<T>);
+// ---- a value of a field as a Python object; arrays are ndarrays
+
+template <class T>
+py::object object_of(const T& value) {
+  return py::cast(value);
+}
+py::object object_of(const Vec2& value) { return xy(value); }
+py::object object_of(const std::vector<std::string>& values) { return py::tuple(py::cast(values)); }
+template <class T>
+  requires std::is_enum_v<T> || std::is_arithmetic_v<T>
+py::object object_of(const std::vector<T>& values) {
+  using To = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
+                                         std::type_identity<T>>::type;
   py::array_t<To> array(static_cast<py::ssize_t>(values.size()));
   if (!values.empty()) std::memcpy(array.mutable_data(), values.data(), sizeof(T) * values.size());
-  return array;
+  return std::move(array);
 }
-
 template <std::size_t N>
-Doubles array_of(const std::vector<std::array<double, N>>& rows) {
+py::object object_of(const std::vector<std::array<double, N>>& rows) {
   Doubles array({static_cast<py::ssize_t>(rows.size()), static_cast<py::ssize_t>(N)});
   if (!rows.empty()) std::memcpy(array.mutable_data(), rows.data(), sizeof(rows[0]) * rows.size());
-  return array;
+  return std::move(array);
 }
 
-Integers ids_of(const KnownSnapshot& known, const std::vector<std::int64_t>& indices) {
-  Integers ids(static_cast<py::ssize_t>(indices.size()));
-  std::transform(indices.begin(), indices.end(), ids.mutable_data(), known.id_of);
-  return ids;
+template <class A, class Known>
+py::dict dict_of(const A& found, const Known& known) {
+  py::dict all;
+  fields(found, known,
+         [&](const char* name, auto, const auto& value) { all[name] = object_of(value); });
+  return all;
+}
+
+// Verdict, status, message, id and source of the obstacle, and the fields.
+template <class A, class Known>
+py::tuple tuple_of(const A& found, const Known& known) {
+  const gjk::Answer& a = found.answer;
+  return py::make_tuple(static_cast<int>(a.verdict), static_cast<int>(a.status), a.message,
+                        known.id_of(a.obstacle), known.source_of(a.obstacle),
+                        dict_of(found, known));
+}
+
+// The fields of answers without results, by the name of the message.
+py::dict no_results() {
+  py::dict all;
+  all["Collide"] = dict_of(CollideAnswer(), NoObstacles());
+  all["Distance"] = dict_of(DistanceAnswer(), NoObstacles());
+  all["CheckPoses"] = dict_of(PosesAnswer(), NoObstacles());
+  all["CheckPath"] = dict_of(PathAnswer(), NoObstacles());
+  all["NearestFree"] = dict_of(NearestFreeAnswer(), NoObstacles());
+  all["CheckShapes"] = dict_of(ShapesAnswer(), NoObstacles());
+  all["CollisionState"] = dict_of(StateAnswer(), NoObstacles());
+  return all;
 }
 
 py::tuple collide_of(const KnownSnapshot& known, const PoseValues& pose, double margin,
                      double error) {
   const CollideRequest request{{pose[0], pose[1], pose[2]}, margin, error};
   warn_of_degrees_in(pose, "poses");
-  return tuple_of(known, asked([&] { return collide(known.view, request); }).answer);
+  return tuple_of(asked([&] { return collide(known.view, request); }), known);
 }
 
 py::tuple distance_of(const KnownSnapshot& known, const PoseValues& pose, std::size_t k,
                       double max_distance, double error) {
   const DistanceRequest request{{pose[0], pose[1], pose[2]}, k, max_distance, error};
   warn_of_degrees_in(pose, "poses");
-  const DistanceAnswer found = asked([&] { return distance(known.view, request); });
-  const AnswerArrays arrays(found.nearest.size(), {.witnesses = true, .directions = true});
-  std::vector<std::int64_t> indices;
-  std::vector<std::string> sources;
-  for (std::size_t i = 0; i < found.nearest.size(); ++i) {
-    const Closest& c = found.nearest[i].closest;
-    indices.push_back(found.nearest[i].obstacle);
-    sources.push_back(known.source_of(indices.back()));
-    arrays.put(i, {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
-  }
-  return py::make_tuple(tuple_of(known, found.answer), ids_of(known, indices),
-                        array_of<std::int64_t>(indices), py::tuple(py::cast(sources)),
-                        arrays.distances, arrays.lower_bounds, arrays.witnesses, arrays.directions,
-                        arrays.statuses);
-}
-
-// Distances, lower bounds, gradients, rates, ids and smooth, k per pose, and statuses.
-py::object gradients_of(const KnownSnapshot& known, const PosesAnswer& found, std::size_t k) {
-  const std::size_t poses = found.gradient_statuses.size();
-  if (poses == 0) return py::none();
-  const py::array::ShapeContainer shape{static_cast<py::ssize_t>(poses),
-                                        static_cast<py::ssize_t>(k)};
-  Doubles distances(shape);
-  Doubles lower_bounds(shape);
-  Doubles derivatives({shape->at(0), shape->at(1), py::ssize_t{3}});
-  Doubles rates(shape);
-  Integers ids(shape);
-  py::array_t<bool> smooth(shape);
-  for (std::size_t i = 0; i < found.gradients.size(); ++i) {
-    const Gradient& g = found.gradients[i];
-    distances.mutable_data()[i] = g.distance;
-    lower_bounds.mutable_data()[i] = g.lower_bound;
-    std::copy_n(std::data({g.by_x, g.by_y, g.by_yaw}), 3, derivatives.mutable_data() + 3 * i);
-    rates.mutable_data()[i] = g.rate;
-    ids.mutable_data()[i] = known.id_of(g.obstacle);
-    smooth.mutable_data()[i] = g.smooth;
-  }
-  return py::make_tuple(distances, lower_bounds, derivatives, rates, ids, smooth,
-                        array_of<std::uint16_t>(found.gradient_statuses));
+  return tuple_of(asked([&] { return distance(known.view, request); }), known);
 }
 
 // `snapshots`: the same data with each footprint of the request.
@@ -185,13 +174,7 @@ py::tuple check_poses_of(const std::vector<std::shared_ptr<KnownSnapshot>>& snap
                              .k = k};
   const PosesAnswer found = asked([&] { return check_poses(views, request, budget); });
   warn_of_degrees_in(view(poses), "poses");
-  const KnownSnapshot& known = *snapshots.front();
-  return py::make_tuple(tuple_of(known, found.answer), array_of<std::uint8_t>(found.verdicts),
-                        array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
-                        array_of<double>(found.lower_bounds), ids_of(known, found.obstacles),
-                        array_of<std::int64_t>(found.obstacles), array_of(found.witnesses),
-                        found.first_invalid, array_of<std::int64_t>(found.group_first_invalid),
-                        gradients_of(known, found, std::max<std::size_t>(k, 1)));
+  return tuple_of(found, *snapshots.front());
 }
 
 py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const Doubles& times,
@@ -206,10 +189,7 @@ py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const 
                             .tolerance = tolerance,
                             .arcs = view(arcs)};
   warn_of_degrees_in(view(poses), "poses");
-  const PathAnswer found = asked([&] { return check_path(known.view, request, budget); });
-  return py::make_tuple(tuple_of(known, found.answer), found.first_invalid_segment,
-                        found.last_valid_fraction, found.first_collision_time, found.obstacle,
-                        found.distance.upper, found.distance.lower);
+  return tuple_of(asked([&] { return check_path(known.view, request, budget); }), known);
 }
 
 py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, double max_shift,
@@ -218,12 +198,7 @@ py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, do
   const NearestFreeRequest request{
       {pose[0], pose[1], pose[2]}, max_shift, max_turn, margin, tolerance, error};
   warn_of_degrees_in(pose, "poses");
-  const NearestFreeAnswer found = asked([&] { return nearest_free(known.view, request, budget); });
-  Doubles free_pose(found.free_pose ? 3 : 0);
-  if (const auto& p = found.free_pose) {
-    std::copy_n(std::data({p->x, p->y, p->yaw}), 3, free_pose.mutable_data());
-  }
-  return py::make_tuple(tuple_of(known, found.answer), free_pose, found.shift, found.turn);
+  return tuple_of(asked([&] { return nearest_free(known.view, request, budget); }), known);
 }
 
 // `pose_fault`: status and message; `twist`: vx, vy, wz.
@@ -238,9 +213,7 @@ py::tuple state_of(const KnownSnapshot& known, const PoseArgument& pose,
     const py::gil_scoped_release release;
     return state(known.view, request);
   }();
-  return py::make_tuple(tuple_of(known, found.answer), found.distance, found.lower_bound,
-                        found.time_to_collision, xy(found.witness_ego), xy(found.witness_obstacle),
-                        xy(found.direction));
+  return tuple_of(found, known);
 }
 
 // Offsets, points, kinds, radius and poses of a list of shapes.
@@ -258,13 +231,7 @@ py::tuple check_shapes_of(const ShapeArrays& a, const ShapeArrays& b, const Inte
   const ShapesRequest request{arrays_of(a), arrays_of(b), view(pairs), mode, margin};
   const ShapesAnswer found =
       asked([&] { return check_shapes(request, {policy, max_pairs}, budget); });
-  const gjk::Answer& answer = found.answer;
-  return py::make_tuple(py::make_tuple(static_cast<int>(answer.verdict),
-                                       static_cast<int>(answer.status), answer.message, -1, -1, ""),
-                        array_of<std::uint8_t>(found.verdicts),
-                        array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
-                        array_of<double>(found.lower_bounds), array_of(found.witnesses),
-                        array_of(found.directions));
+  return tuple_of(found, NoObstacles());
 }
 
 }  // namespace
@@ -286,6 +253,7 @@ void bind_rules(py::module_& module) {
   module.attr("MODE_GRADIENT") = kModeGradient;
   module.def(
       "reason", [](int status) { return reason(static_cast<Status>(status)); }, py::arg("status"));
+  module.attr("NO_RESULTS") = no_results();
   module.def("internal_errors", [] { return internal_errors.load(); });
   module.def(
       "check_batch",

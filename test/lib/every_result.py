@@ -13,9 +13,9 @@ from gjk_collision.geometry import Shape, closest
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.questions import check_path, check_shapes
+from gjk_collision.server.services import check_path, check_shapes
 from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(2.0, 2.0)
@@ -80,12 +80,12 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
         "lower_bound",
     ),
     "Answer": (lambda: server("collide"), ".is_free"),
-    "DistanceAnswer": (lambda: server("distance"), ".is_free"),
-    "PosesAnswer": (lambda: server("check_poses"), ".is_free"),
-    "PathAnswer": (lambda: server("check_path"), ".is_free"),
-    "NearestFreeAnswer": (lambda: server("nearest_free"), ".is_free"),
-    "ShapesAnswer": (lambda: server("check_shapes"), ".is_free"),
-    "StateAnswer": (lambda: server("state"), ".is_free"),
+    "Answer of distance": (lambda: server("distance"), ".is_free"),
+    "Answer of check_poses": (lambda: server("check_poses"), ".is_free"),
+    "Answer of check_path": (lambda: server("check_path"), ".is_free"),
+    "Answer of nearest_free": (lambda: server("nearest_free"), ".is_free"),
+    "Answer of check_shapes": (lambda: server("check_shapes"), ".is_free"),
+    "Answer of the heartbeat": (lambda: server("state"), ".is_free"),
     **{f"Verdict {each.name}": (lambda each=each: each, "Verdict.FREE") for each in Verdict},
     **{f"Status {each.name}": (lambda each=each: each, "Status.SUCCESS") for each in Status},
 }

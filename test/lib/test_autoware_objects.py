@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gjk_collision import Path, Status, Verdict, _core
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -73,7 +73,7 @@ def test_each_pose_of_a_batch(seed: int) -> None:
     cuts = rng.choice(np.arange(1, m), min(m - 1, 3), replace=False) if m > 1 else []
     ends = np.r_[0, np.sort(cuts), m].astype(int) if rng.random() < 0.5 else np.empty(0, int)
     frame = Pose(*rng.uniform(-3, 3, 3).tolist()) if rng.random() < 0.5 else Pose()
-    common: dict[str, Any] = {"frame": lambda: frame, "margin": 0.1, "mode": mode}
+    common: dict[str, Any] = {"frame": frame, "margin": 0.1, "mode": mode}
     of_batch = {"stop_at_first": bool(rng.random() < 0.4), "which": which, "group_offsets": ends}
     budget, many = some_budget(rng), snapshot.chosen_among(names)
     batch = questions.check_poses(many, poses.ravel(), times, budget=budget, **of_batch, **common)
@@ -87,10 +87,10 @@ def test_each_pose_of_a_batch(seed: int) -> None:
     has_fault = snapshot.fault is not None
     assert has_fault or np.isin(batch.statuses[left_open], OPEN).all()
     assert not has_fault or not (batch.verdicts == Verdict.FREE).any()
-    if batch.answer.verdict is Verdict.FREE:
+    if batch.verdict is Verdict.FREE:
         assert (verdicts == Verdict.FREE).all()
     if not left_open.any() and (verdicts == Verdict.COLLISION).any():
-        assert batch.answer.verdict is Verdict.COLLISION
+        assert batch.verdict is Verdict.COLLISION
     for begin, end, first in [
         (0, m, batch.first_invalid_index),
         *zip(ends[:-1], ends[1:], batch.group_first_invalid, strict=True),
@@ -119,7 +119,7 @@ def test_the_free_part_of_arcs(seed: int) -> None:
     ends = np.r_[0.0, np.cumsum(np.abs(arcs[:, 1]))]
     at = np.interp(shares * ends[-1], ends, times) if len(times) else np.empty(0)
     dense = questions.check_poses(snapshot, line.at(shares * ends[-1]).ravel(), at, margin=0.1)
-    if path.answer.verdict is Verdict.FREE:
-        assert dense.answer.verdict is Verdict.FREE
+    if path.verdict is Verdict.FREE:
+        assert dense.verdict is Verdict.FREE
     free = 1.0 if path.first_invalid_segment < 0 else path.last_valid_fraction
     assert (dense.verdicts[shares < free - 1e-6] == Verdict.FREE).all()

@@ -181,7 +181,7 @@ def check_calls(block: Block) -> None:
         else:
             continue
         if owner is not None:
-            arguments = methods(*owner)[name]
+            arguments = (methods("questions.py", "Questions") | methods(*owner))[name]
             known = {each.arg for each in [*arguments.args, *arguments.kwonlyargs]}
             given = {each.arg for each in node.keywords}
             assert arguments.kwarg or given <= known, f"{block.place}: {name}: {given - known}"

@@ -23,7 +23,7 @@ from oracles import Body
 from worlds import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.compose import Placed, placing_errors
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly
@@ -256,7 +256,7 @@ def cases(kind: Callable[[Case], None], count: int) -> Iterator[tuple[Case, floa
 def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Verdict, float]]:
     """Yield the verdict and the lower bound of every query; NaN where it has none."""
     frame, pose = case.asked_in, case.asked
-    given: dict[str, Any] = {"frame": lambda: frame, "margin": margin}
+    given: dict[str, Any] = {"frame": frame, "margin": margin}
     rows = np.array(pose)
     times = np.array([case.time]) if case.time else np.empty(0)
     for mode in range(3):
@@ -269,7 +269,7 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
     way = rows if case.time else np.concatenate([rows, rows])
     for swept in (False, True):
         path = questions.check_path(snapshot, way, times, **given, swept=swept, tolerance=1e-6)
-        yield path.answer.verdict, path.lower_bound
+        yield path.verdict, path.min_distance_lower_bound
     if not case.time:
         yield questions.collide(snapshot, pose, margin, frame=frame).verdict, math.nan
         near = questions.distance(snapshot, pose, frame=frame)
@@ -387,8 +387,8 @@ def test_in_the_check_frame_nothing_is_lost() -> None:
         case.asked_in = frame
         for radius, right in ((2.0, Verdict.COLLISION), (math.nextafter(2.0, 0.0), Verdict.FREE)):
             snapshot = snapshot_of(case, radius)
-            found = questions.check_poses(snapshot, np.array(HERE), frame=lambda: case.asked_in)  # noqa: B023
-            assert found.answer.verdict is right, (frame, radius)
+            found = questions.check_poses(snapshot, np.array(HERE), frame=case.asked_in)
+            assert found.verdict is right, (frame, radius)
 
 
 @pytest.mark.requirement("G-9")
@@ -412,8 +412,8 @@ def test_half_turns_keep_their_direction(asks: bool) -> None:
         if asks:
             case.frame, case.own = frame, at
             snapshot = snapshot_of(replace(case, footprint=arm), 0.25)
-            found = questions.check_path(snapshot, np.ravel(ways), frame=lambda: frame)  # noqa: B023
-            verdict = found.answer.verdict
+            found = questions.check_path(snapshot, np.ravel(ways), frame=frame)
+            verdict = found.verdict
         else:
             case.frame, case.own, case.path, case.ring = frame, ways[0], ways[1:], arm
             spot = np.array(at)
@@ -421,9 +421,9 @@ def test_half_turns_keep_their_direction(asks: bool) -> None:
                 snapshot_of(case, 0.0),
                 spot,
                 np.array([0.5]),
-                frame=lambda: frame,  # noqa: B023
+                frame=frame,
             )
-            verdict = ask.answer.verdict
+            verdict = ask.verdict
         assert verdict is Verdict.COLLISION, (yaw, half, frame)
 
 
@@ -461,11 +461,9 @@ def test_poses_of_a_batch_in_another_frame_are_answered_as_alone() -> None:
     rows = np.array([[10.0 ** rng.uniform(-3, 6), 7.0 * i, 0.1 * i] for i in range(40)])
     rows[::3] = case.asked
     for mode in range(3):
-        many = questions.check_poses(
-            snapshot, rows.ravel(), frame=lambda: case.asked_in, mode=mode
-        )
+        many = questions.check_poses(snapshot, rows.ravel(), frame=case.asked_in, mode=mode)
         for i, row in enumerate(rows):
-            one = questions.check_poses(snapshot, row, frame=lambda: case.asked_in, mode=mode)
+            one = questions.check_poses(snapshot, row, frame=case.asked_in, mode=mode)
             assert one.verdicts[0] == many.verdicts[i]
             if mode:
                 assert one.lower_bounds[0] == many.lower_bounds[i]

@@ -90,7 +90,7 @@ def path_request() -> list[str]:
         made.ask("CheckPath", request, Task(0, False, False, done.append))
         while later:
             later.pop(0)()
-    assert done[0].found.answer.is_free
+    assert done[0].found.is_free
     return files
 
 

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from shapely.affinity import rotate, translate
 from shapely.geometry import Polygon
-from worlds import BOX, FAR, FREE, HIT, S, Time, known, outline, send, unknown
+from worlds import BOX, FAR, FREE, HIT, S, Time, asked_as_request, known, outline, send, unknown
 
 from gjk_collision.errors import InputError
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import twist as read_twist
-from gjk_collision.server.answers import PosesAnswer
+from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.publication import Publication
 from gjk_collision.server.snapshot import Fault, Snapshot
@@ -243,7 +242,7 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
         world = world_of(time, footprint=(), footprint_timeout=0.1)
         outline(world, time)
     message = SimpleNamespace(footprints=names, footprint="", which=np.zeros(1, np.uint8))
-    first = Request("CheckPoses", message).chosen(world.snapshot(**time.both))
+    first = questions.SERVICES["CheckPoses"](message).chosen(world.snapshot(**time.both))
     used = {"small" if is_by_speed else "default"} | ({"long"} if "long" in names else set())
     assert set(first.footprint_names) == used
     assert world.confirm(first, **time.both).footprint is not None
@@ -253,10 +252,10 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
     assert late.footprint_age == pytest.approx(0.0 if is_by_speed else 0.09)
     time.pass_(0.02)
     late = world.confirm(first, **time.both)
-    answer = questions.check_poses(late, np.array(FAR), which=message.which).answer
+    answer = questions.check_poses(late, np.array(FAR), which=message.which)
     assert (answer.verdict, answer.status) == unknown(Status.STALE_FOOTPRINT)
     named = SimpleNamespace(footprints=["long", "long"], footprint="", which=np.zeros(1, np.uint8))
-    first = Request("CheckPoses", named).chosen(first.origin or first)
+    first = questions.SERVICES["CheckPoses"](named).chosen(first.origin or first)
     assert first.footprint_names == ("long",)
     assert world.confirm(first, **time.both).footprint is not None
 
@@ -371,7 +370,7 @@ def test_twist_of_an_odometry_is_in_its_child_frame() -> None:
 
 def ask(
     snapshot: Snapshot, poses: Any, *names: str, late: Any = lambda: False, **fields: Any
-) -> PosesAnswer:
+) -> Answer:
     stamp = SimpleNamespace(sec=0, nanosec=0)
     given = {
         "header": SimpleNamespace(frame_id="odom", stamp=stamp),
@@ -379,9 +378,8 @@ def ask(
         "stop_at_first": False, "require_snapshot_id": 0, "footprint": "",
         "footprints": list(names), "which": np.empty(0, np.uint8), **fields,
     }  # fmt: skip
-    asked = Request("CheckPoses", SimpleNamespace(**given))
-    found = asked.ask(snapshot, SameFrameOnly(), late or (lambda: False))
-    return found
+    message = SimpleNamespace(**given)
+    return asked_as_request("CheckPoses", message, snapshot, SameFrameOnly(), late)
 
 
 def which(*indices: int) -> Any:
@@ -417,22 +415,22 @@ def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
         assert without.verdicts.tolist() == found.verdicts.tolist()
         assert len(without.distances) == len(without.witnesses) == 0
         assert np.isnan(found.distances[end:]).all()
-        assert (found.ids[end:] == -1).all()
+        assert (found.nearest_ids[end:] == -1).all()
         for i, name in enumerate(names):
             rows = np.flatnonzero(chosen[:end] == i)
             if not len(rows):
                 continue
             alone = questions.check_poses(snapshot.chosen(name), poses[rows].ravel(), mode=2)
-            for field in ("distances", "witnesses", "ids"):
+            for field in ("distances", "witnesses", "nearest_ids"):
                 assert np.array_equal(getattr(alone, field), getattr(found, field)[rows])
-        seen.add((stop, found.answer.verdict))
+        seen.add((stop, found.verdict))
     assert len(seen) == 4  # free and hit, both ways
 
 
 def test_each_footprint_has_its_own_error_in_another_frame(time: Time) -> None:
     """The rounding of the frame's yaw moves the long one by more."""
     snapshot = world_of(time, (0.0, 9.0)).snapshot(**time.both)
-    given: dict[str, Any] = {"frame": lambda: Pose(0.3, -0.2, 1000.0), "mode": 1}
+    given: dict[str, Any] = {"frame": Pose(0.3, -0.2, 1000.0), "mode": 1}
     pose = np.array([3.0, 0.0, 0.0])
     both = snapshot.chosen_among(["small", "long"])
     found = questions.check_poses(both, np.tile(pose, 2), which=which(0, 1), **given)
@@ -470,7 +468,7 @@ def test_footprint_per_pose_is_refused_where_it_is_not_clear(
     with pytest.raises(InputError) as caught:
         ask(snapshot, poses, *names.split(), **fields)
     assert str(caught.value).startswith(text)
-    assert ask(snapshot, np.zeros((3, 3)), "long").answer.is_free
+    assert ask(snapshot, np.zeros((3, 3)), "long").is_free
 
 
 def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
@@ -479,9 +477,9 @@ def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
     found = ask(snapshot, [FAR, FAR, FAR], "small", "default", which=which(0, 1, 0))
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN, Verdict.FREE]
     assert found.statuses[1] == Status.NO_FOOTPRINT
-    assert (found.answer.verdict, found.answer.status) == unknown(Status.NO_FOOTPRINT)
+    assert (found.verdict, found.status) == unknown(Status.NO_FOOTPRINT)
     assert found.first_invalid_index == 1 and not found.is_free
-    assert "'footprint'" in found.answer.message
+    assert "'footprint'" in found.message
 
 
 def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
@@ -491,8 +489,8 @@ def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
         given = {"which": which(0, 0, 1), "stop_at_first": stop}
         found = ask(snapshot, [FAR, NEAR, NEAR], "small", "long", **given)
         assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.COLLISION]
-        assert found.answer.verdict is Verdict.COLLISION
-        assert found.answer.status is Status.NO_OBSTACLES and found.answer.message
+        assert found.verdict is Verdict.COLLISION
+        assert found.status is Status.NO_OBSTACLES and found.message
         assert found.first_invalid_index == 0
 
 
@@ -503,7 +501,7 @@ def test_time_budget_of_footprints_per_pose(time: Time) -> None:
     late = found.statuses == Status.TIME_BUDGET
     assert 0 < late.sum() < 1000
     assert (found.verdicts[late] == Verdict.UNKNOWN).all()
-    assert found.answer.status is Status.TIME_BUDGET and not found.is_free
+    assert found.status is Status.TIME_BUDGET and not found.is_free
 
 
 ROUND = {"a.robot_radius": 1.0}

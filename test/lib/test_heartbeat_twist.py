@@ -11,7 +11,7 @@ import pytest
 from worlds import BOX, CAR, FAR, Time, boxes
 
 from gjk_collision import Scene, Shape
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.snapshot import Fault, Snapshot
@@ -41,7 +41,7 @@ def world_of(time: Time, *centres: tuple[float, float], data: Any = None, **chan
 def left(snapshot: Snapshot, pose: Pose | Fault = START) -> float:
     plain = questions.state(snapshot, pose, None)
     found = questions.state(snapshot, pose, snapshot.twist)
-    assert replace(found, time_to_collision=nan).answer == plain.answer
+    assert replace(found, results=found.results | {"time_to_collision": nan}) == plain
     assert isnan(plain.time_to_collision)
     return found.time_to_collision
 
@@ -128,7 +128,7 @@ def test_obstacle_without_a_velocity(time: Time, policy: Any) -> None:
     unknown = moving(time, (0.0, 0.0), velocities=np.full(3, nan))
     world.receive_obstacles("obstacles", unknown, **time.both)
     snapshot = go(world, time, 2.0)
-    assert questions.state(snapshot, START, None).answer.verdict is Verdict.FREE
+    assert questions.state(snapshot, START, None).verdict is Verdict.FREE
     found = left(snapshot)
     assert isnan(found) if policy != "hold" else 8.99 <= found <= 9.0
 
@@ -143,7 +143,7 @@ def test_twist_that_is_not_known_leaves_the_verdict_alone(time: Time) -> None:
         snapshot = world.snapshot(**time.both)
         assert isinstance(snapshot.twist, Fault)
         assert isnan(left(snapshot))
-        assert questions.state(snapshot, START, None).answer.is_free
+        assert questions.state(snapshot, START, None).is_free
         name = next(r for r in world.reports(**time.both) if r.source == "twist_topic")
         assert name.fault is not None and name.is_excused
 

@@ -12,7 +12,7 @@ import pytest
 from worlds import FAR, Time, known
 
 from gjk_collision import Path, Scene, Shape, _core, check_pairs
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.verdict import Verdict
 
 
@@ -52,5 +52,5 @@ def test_the_bound_of_the_nearest_is_not_below_that_of_the_verdict() -> None:
         time = Time()
         world = known(time, (0.0, 0.0), safety_margin=float(margin))
         near = questions.distance(world.snapshot(**time.both), FAR._replace(x=2.0 + gap))
-        if near.answer.verdict is Verdict.FREE:
+        if near.verdict is Verdict.FREE:
             assert (near.lower_bounds >= margin).all()

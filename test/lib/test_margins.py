@@ -15,11 +15,11 @@ from worlds import CAR, STEADY0, T0
 
 from gjk_collision import _core
 from gjk_collision.geometry import Shape
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.questions import check_path
+from gjk_collision.server.services import check_path
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.verification import total_margin
 from gjk_collision.server.world import Footprint, World
@@ -92,12 +92,12 @@ def verdicts(snapshot: Snapshot, margin: float) -> set[Verdict]:
     way = np.array([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     found = {
         questions.collide(snapshot, Pose(), margin).verdict,
-        check_path(snapshot, here, margin=margin).answer.verdict,
-        check_path(snapshot, way, margin=margin).answer.verdict,
-        check_path(snapshot, way, swept=False, margin=margin).answer.verdict,
+        check_path(snapshot, here, margin=margin).verdict,
+        check_path(snapshot, way, margin=margin).verdict,
+        check_path(snapshot, way, swept=False, margin=margin).verdict,
     }
     for mode in range(3):
-        found.add(questions.check_poses(snapshot, here, margin=margin, mode=mode).answer.verdict)
+        found.add(questions.check_poses(snapshot, here, margin=margin, mode=mode).verdict)
     return found
 
 
@@ -124,8 +124,8 @@ def test_inflation_adds_to_the_radius_in_full() -> None:
     for a, b, fine, x in borders(50):
         snapshot = known(point_at(x, 0.0, a), inflation=b, footprint=(), robot_radius=fine)
         assert verdicts(snapshot, 0.0) == {Verdict.COLLISION}, (a, b, fine, x)
-        assert questions.distance(snapshot, Pose()).answer.verdict is Verdict.COLLISION
-        assert questions.state(snapshot, Pose(), None).answer.verdict is Verdict.COLLISION
+        assert questions.distance(snapshot, Pose()).verdict is Verdict.COLLISION
+        assert questions.state(snapshot, Pose(), None).verdict is Verdict.COLLISION
 
 
 @pytest.mark.requirement("G-8")

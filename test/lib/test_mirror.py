@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from mirroring import MS, Run, S
 
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
@@ -37,7 +37,10 @@ STALE = (Status.STALE_OBSTACLES, Status.STALE_FOOTPRINT)
 def bits(value: Any) -> Any:
     """What is equal if and only if two answers are, bit by bit; NaN equals NaN."""
     if isinstance(value, Answer):
-        return value.verdict, value.status, value.nearest_id, value.nearest_source
+        names = value.verdict, value.status, value.nearest_id, value.nearest_source
+        return names, bits(value.results)
+    if isinstance(value, dict):
+        return {name: bits(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
         return value.dtype.kind, value.shape, value.tobytes()
     if isinstance(value, float):
@@ -82,7 +85,7 @@ def ask(snapshot: questions.Data, stamp: int, seed: int) -> dict[str, Any]:
     )
     times, k = np.linspace(0.0, 4.0, 30) if is_so() else np.empty(0), int(rng.integers(1, 4))
     found["gradients"] = questions.check_poses(
-        snapshot, poses[:90], times, stamp=stamp, mode=3, k=k, frame=lambda: frame
+        snapshot, poses[:90], times, stamp=stamp, mode=3, k=k, frame=frame
     )
     for k in range(3):
         n = int(rng.integers(1, 5))

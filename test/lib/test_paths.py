@@ -16,8 +16,8 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server import questions
-from gjk_collision.server.answers import PathAnswer
+from gjk_collision.server import services as questions
+from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
@@ -28,8 +28,8 @@ THROUGH = np.array([-10.0, 0, 0, 10, 0, 0, 10, 50, 0])
 STALE = Fault(Status.STALE_OBSTACLES, "radar: 2 s old")
 
 
-def said(found: PathAnswer) -> tuple[Verdict, Status]:
-    return found.answer.verdict, found.answer.status
+def said(found: Answer) -> tuple[Verdict, Status]:
+    return found.verdict, found.status
 
 
 def moving(*velocity: float, centre: tuple[float, float] = (0, 0), **changes: Any) -> Snapshot:
@@ -41,41 +41,41 @@ def test_between_the_poses() -> None:
     """What no pose touches, the way between two of them may."""
     found = questions.check_path(snapshot((0, 0)), THROUGH)
     assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
-    assert (found.answer.nearest_id, found.answer.nearest_source) == (0, "obstacles")
+    assert (found.nearest_id, found.nearest_source) == (0, "obstacles")
     assert found.first_invalid_segment == 0
     assert 0.4 - 0.005 <= found.last_valid_fraction <= 0.4
     assert np.isnan(found.first_collision_time)
-    assert found.distance <= Config().toi_tolerance
+    assert found.min_distance <= Config().toi_tolerance
     discrete = questions.check_path(snapshot((0, 0)), THROUGH, swept=False)
-    assert discrete.answer.is_free
+    assert discrete.is_free
     assert (discrete.first_invalid_segment, discrete.last_valid_fraction) == (-1, 1.0)
-    assert discrete.distance == pytest.approx(8.0)
-    assert discrete.lower_bound <= 8.0
+    assert discrete.min_distance == pytest.approx(8.0)
+    assert discrete.min_distance_lower_bound <= 8.0
 
 
 def test_past_it() -> None:
     way = np.array([-9.0, 3, 0, 9, 3, 0])
     found = questions.check_path(snapshot((0, 0)), way, margin=0.9)
-    assert found.answer.is_free
-    assert (found.answer.nearest_id, found.first_invalid_segment) == (-1, -1)
+    assert found.is_free
+    assert (found.nearest_id, found.first_invalid_segment) == (-1, -1)
     assert found.last_valid_fraction == 1.0
-    assert found.lower_bound <= 1.0 <= found.distance < 1.0 + 0.01
+    assert found.min_distance_lower_bound <= 1.0 <= found.min_distance < 1.0 + 0.01
     near = questions.check_path(snapshot((0, 0)), way, margin=1.2)
     assert said(near) == (Verdict.MARGIN, Status.SUCCESS)
-    assert near.answer.nearest_id == 0
+    assert near.nearest_id == 0
 
 
 def test_no_obstacle_at_all() -> None:
     nobody = shapes((0, 0), ids=np.empty(0, int), offsets=np.empty(0, int), xy=np.empty(0))
     found = questions.check_path(snapshot(data=nobody), THROUGH)
-    assert found.answer.is_free
-    assert found.distance == found.lower_bound == inf
+    assert found.is_free
+    assert found.min_distance == found.min_distance_lower_bound == inf
 
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_one_pose(swept: bool) -> None:
     free = questions.check_path(snapshot((0, 0)), np.array([5.0, 0, 0]), swept=swept)
-    assert free.answer.is_free and free.distance == pytest.approx(3.0, abs=0.01)
+    assert free.is_free and free.min_distance == pytest.approx(3.0, abs=0.01)
     hit = questions.check_path(snapshot((0, 0)), np.array([1.0, 0, 0]), swept=swept)
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
     assert (hit.first_invalid_segment, hit.last_valid_fraction) == (0, 0.0)
@@ -89,7 +89,7 @@ def test_the_obstacle_is_the_first_in_the_way() -> None:
         budget = _core.Budget(lambda: False, first_chunk=chunk)
         found = questions.check_path(known, way, margin=1.0, budget=budget)
         assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
-        assert (found.first_invalid_segment, found.answer.nearest_id) == (0, 0)
+        assert (found.first_invalid_segment, found.nearest_id) == (0, 0)
 
 
 def test_times_are_after_the_stamp_of_the_request() -> None:
@@ -107,10 +107,10 @@ def test_an_obstacle_that_crosses_between_the_times() -> None:
     assert said(met) == (Verdict.COLLISION, Status.SUCCESS)
     assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
     assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
-    assert met.index == 0
+    assert met.obstacle_id == 0
     late = questions.check_path(crossing, way, np.array([0.0, 2.0]), stamp=2 * 10**9)
-    assert late.answer.is_free, "by then it is past"
-    assert questions.check_path(crossing, way).answer.is_free, "without times it stays where it is"
+    assert late.is_free, "by then it is past"
+    assert questions.check_path(crossing, way).is_free, "without times it stays where it is"
 
 
 @pytest.mark.parametrize("swept", [False, True])
@@ -120,15 +120,15 @@ def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
     short = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
     silent = questions.check_path(snapshot((0, 0)), way, times, swept=swept)
     assert said(silent) == short
-    assert (silent.first_invalid_segment, silent.answer.nearest_id) == (0, 0)
+    assert (silent.first_invalid_segment, silent.nearest_id) == (0, 0)
     hold = snapshot((0, 0), prediction_policy="hold")
-    assert questions.check_path(hold, way, times, swept=swept).answer.is_free
+    assert questions.check_path(hold, way, times, swept=swept).is_free
     ends = questions.check_path(moving(1, 0, 0, prediction_horizon=1.5), way, times, swept=swept)
     assert said(ends) == short
     assert ends.first_invalid_segment == 1
     assert ends.last_valid_fraction == pytest.approx(0.5 if swept else 0.0)
     hit = np.array([-9.0, 0, 0, 0, 0, 0, 9, 0, 0])
-    assert questions.check_path(moving(0, 0, 0), hit, times, swept=swept).answer.verdict == 2
+    assert questions.check_path(moving(0, 0, 0), hit, times, swept=swept).verdict == 2
 
 
 @pytest.mark.requirement("V-12")
@@ -151,11 +151,11 @@ def test_past_the_horizon_nothing_is_known(name: str, chunk: int) -> None:
             assert said(found) == short
             assert found.first_invalid_segment == segment
             assert found.last_valid_fraction == pytest.approx(fraction if swept else 0.0)
-            assert np.isnan(found.distance) and np.isnan(found.lower_bound)
+            assert np.isnan(found.min_distance) and np.isnan(found.min_distance_lower_bound)
             assert np.isnan(found.first_collision_time)
     within = questions.check_path(known, way, np.array([1.0, 2.0, 3.0, 5.0]))
-    assert within.answer.is_free
-    assert questions.check_path(known, way).answer.is_free  # without times they stand
+    assert within.is_free
+    assert questions.check_path(known, way).is_free  # without times they stand
     late = questions.check_path(
         known, np.tile(way, 9), np.arange(36) * 0.2, budget=_core.Budget(lambda: True)
     )
@@ -168,7 +168,7 @@ def test_a_hit_before_the_horizon_is_certain_and_one_after_it_is_not_known() -> 
     known = moving(0, 0, 0)
     for end, verdict in ((12.0, Verdict.COLLISION), (13.0, Verdict.UNKNOWN)):
         found = questions.check_path(known, THROUGH, np.array([0.0, end, 20.0]))
-        assert found.answer.verdict is verdict
+        assert found.verdict is verdict
         assert found.first_invalid_segment == 0
         assert found.last_valid_fraction == pytest.approx(min(0.4, 5.0 / end), abs=1e-3)
         discrete = questions.check_path(known, THROUGH, np.array([0.0, end, 20.0]), swept=False)
@@ -189,7 +189,7 @@ def test_pieces_are_the_whole(swept: bool, timed: bool) -> None:
         options: dict[str, Any] = {"swept": swept, "margin": float(rng.uniform(0, 1))}
         whole = questions.check_path(known, way, times, **options)
         pieces = questions.check_path(known, way, times, **options, budget=budget)
-        seen.add(whole.answer.verdict)
+        seen.add(whole.verdict)
         assert pieces == whole  # an answer must not depend on the time that it takes
     assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
 
@@ -207,7 +207,7 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
     data = shapes((0, 90), (30, 0), **{name: np.array(each) for name, each in path.items()})
     poses = np.array([[10.0 * i, 0.0, 0.0] for i in range(5)]).ravel()
     found = questions.check_path(snapshot(data=data), poses, np.arange(5.0), **given)
-    assert found.answer.verdict is Verdict.COLLISION
+    assert found.verdict is Verdict.COLLISION
     assert found.first_invalid_segment == int(until)
     # Of single poses, only the last one that is free and the first one that is not are known.
     first, last = (until - 1e-6, until) if swept else (int(until), int(until) + 1)
@@ -221,17 +221,17 @@ def test_past_the_time_budget() -> None:
     clear = np.array([[50.0 + i, 0, 0] for i in range(9)]).ravel()
     found = questions.check_path(snapshot((0, 0)), clear, budget=budget)
     assert said(found) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
-    assert "2 of 8" in found.answer.message
+    assert "2 of 8" in found.message
     assert (found.first_invalid_segment, found.last_valid_fraction) == (2, 0.0)
-    assert np.isnan([found.distance, found.lower_bound]).all()
+    assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
     near = np.concatenate([[-9.0, 2.5, 0, 9, 2.5, 0], clear])
     margin = questions.check_path(snapshot((0, 0)), near, margin=1.0, budget=budget)
     assert said(margin) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
-    assert (margin.first_invalid_segment, margin.answer.nearest_id) == (0, 0)
+    assert (margin.first_invalid_segment, margin.nearest_id) == (0, 0)
     hit = questions.check_path(snapshot((0, 0)), np.concatenate([THROUGH, clear]), budget=budget)
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
     done = questions.check_path(snapshot((0, 0)), clear[:9], budget=budget)
-    assert done.answer.is_free, "what is done in time is an answer"
+    assert done.is_free, "what is done in time is an answer"
 
 
 @pytest.mark.requirement("V-10")
@@ -247,9 +247,9 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
     ):
         found = questions.check_path(faulty, np.array(way), swept=swept, **options)
         assert said(found) == (verdict, Status.STALE_OBSTACLES)
-        assert (found.answer.nearest_id, found.answer.message) == (nearest, STALE.message)
+        assert (found.nearest_id, found.message) == (nearest, STALE.message)
         assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
-        assert np.isnan([found.distance, found.lower_bound]).all()
+        assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
 
 
 def test_nothing_known() -> None:
@@ -297,8 +297,8 @@ def test_bad_request_is_refused(
 )
 def test_poses_of_another_frame(frame: Pose, is_free: bool) -> None:
     """Turned by a quarter and shifted, the way leads past what it would hit."""
-    found = questions.check_path(snapshot((0, 0)), THROUGH, frame=lambda: frame)
-    assert found.answer.is_free == is_free
+    found = questions.check_path(snapshot((0, 0)), THROUGH, frame=frame)
+    assert found.is_free == is_free
 
 
 def test_pose_on_a_path() -> None:
@@ -327,7 +327,7 @@ def test_pose_on_a_half_turn_is_where_the_kernel_turns(
         scene = Scene([Shape.circle(0.05, (2 * np.cos(begin + side), 2 * np.sin(begin + side)))])
         known = replace(snapshot((0, 0)), footprint=Shape.polygon(BAR), scene=scene)
         found = questions.check_path(known, way.ravel())
-        is_hit = found.answer.verdict is Verdict.COLLISION
+        is_hit = found.verdict is Verdict.COLLISION
         assert is_hit == (np.cos(quarter.yaw - begin - side) > 0.99)
         if is_hit:  # and where it hits, it is almost in contact
             at = questions.pose_on(way, 0, found.last_valid_fraction)

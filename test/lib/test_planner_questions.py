@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worlds import shapes, snapshot
+from worlds import asked_as_request, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
-from gjk_collision.server import questions
-from gjk_collision.server.answers import PathAnswer, PosesAnswer
-from gjk_collision.server.dispatch import Request
+from gjk_collision.server import services as questions
+from gjk_collision.server.answers import Answer
 from gjk_collision.server.frames import Pose, SameFrameOnly
-from gjk_collision.server.questions import place
+from gjk_collision.server.services import place
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -34,16 +33,16 @@ def asked(known: Snapshot, service: str, poses: Any, late: Any = None, **fields:
     rows = np.asarray(poses, float).ravel()
     message = SimpleNamespace(header=header, poses=rows, times=[], margin=0.0)
     vars(message).update(fields)
-    return Request(service, message).ask(known, SameFrameOnly(), late)
+    return asked_as_request(service, message, known, SameFrameOnly(), late)
 
 
-def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -> PosesAnswer:
+def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -> Answer:
     return asked(
         known, "CheckPoses", poses, late, **{"mode": 0, "stop_at_first": False, **changes}
     )
 
 
-def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> PathAnswer:
+def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> Answer:
     fields = {"tolerance": 0.0, "interpolation": 1, **changes}
     return asked(known, "CheckPath", start, arcs=np.asarray(arcs, float).ravel(), **fields)
 
@@ -82,7 +81,7 @@ def test_nothing_is_free_in_any_group_beside_a_fault_or_without_a_footprint() ->
             found = poses_asked(known, poses, group_offsets=ends, stop_at_first=stop)
             assert found.group_first_invalid.tolist() == [0, 0]
             assert not found.is_free
-            assert found.answer.status is Status.STALE_OBSTACLES
+            assert found.status is Status.STALE_OBSTACLES
             assert Verdict.FREE not in found.verdicts
 
 
@@ -90,7 +89,7 @@ def test_past_the_time_budget_no_group_is_free() -> None:
     poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
     ends = np.arange(0, 1001, 100)
     found = poses_asked(snapshot((0, 0)), poses, lambda: True, group_offsets=ends)
-    assert (found.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     done = int((found.verdicts == Verdict.FREE).sum())
     assert 0 < done < 1000
     free = found.group_first_invalid == -1
@@ -116,10 +115,8 @@ def test_gradients_are_those_of_the_distances(seed: int) -> None:
     poses, step = rng.uniform(-14, 14, (12, 3)), 1e-6
     times = rng.uniform(0.5, 3.0, 12) if seed % 2 else np.empty(0)
     found = poses_asked(known, poses, mode=3, k=1, times=times)
-    each = found.gradients
-    assert each.distances.shape == (12, 1)
-    assert np.allclose(each.distances[:, 0], found.distances, atol=1e-9)
-    smooth = each.smooth[:, 0]
+    assert np.allclose(found.gradient_distances, found.distances, atol=1e-9)
+    smooth = found.gradient_smooth.astype(bool)
     assert smooth.sum() > 6
 
     def slope(by: Any, later: float = 0.0) -> Any:
@@ -131,25 +128,24 @@ def test_gradients_are_those_of_the_distances(seed: int) -> None:
 
     for axis in range(3):
         along = slope(step * np.eye(3)[axis])
-        assert np.allclose(along, each.gradients[smooth, 0, axis], atol=1e-4)
+        assert np.allclose(along, found.gradients[smooth, axis], atol=1e-4)
     if len(times):
-        assert np.allclose(slope(np.zeros(3), step), each.rates[smooth, 0], atol=1e-4)
+        assert np.allclose(slope(np.zeros(3), step), found.gradient_rates[smooth], atol=1e-4)
 
 
 def test_gradients_are_none_where_nothing_is_known() -> None:
     poses, times = np.array([[5.0, 0, 0], [6.0, 0, 0]]), np.array([1.0, 99.0])
     known = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
     found = poses_asked(known, poses, mode=3, k=2, times=times)
-    each = found.gradients
-    assert each.ids.tolist() == [[0, -1], [-1, -1]]
-    assert np.isnan(each.distances).tolist() == [[False, True], [True, True]]
-    assert np.isnan(each.gradients[1]).all() and not each.smooth[1].any()
+    assert found.gradient_ids.tolist() == [0, -1, -1, -1]
+    assert np.isnan(found.gradient_distances).tolist() == [False, True, True, True]
+    assert np.isnan(found.gradients[2:]).all() and not found.gradient_smooth[2:].any()
     at_fault = poses_asked(replace(known, fault=STALE), np.zeros((1, 3)), mode=3)
     assert at_fault.verdict is Verdict.COLLISION, "a certain hit"
-    assert at_fault.gradients is not None and np.isnan(at_fault.gradients.distances).all()
-    assert poses_asked(known, poses, mode=1).gradients is None
+    assert np.isnan(at_fault.gradient_distances).all() and len(at_fault.gradient_distances)
+    assert not len(poses_asked(known, poses, mode=1).gradients)
     late = poses_asked(known, np.tile(poses[0], (2000, 1)), lambda: True, mode=3)
-    assert (late.verdict, late.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert (late.verdict, late.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
 
 
 def test_many_neighbours_are_over_the_limit() -> None:
@@ -161,7 +157,7 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
     crossing = snapshot(data=shapes((0, -10), velocities=np.array([0.0, 10, 0])))
     way, start = [[0.0, 10.0], [0.0, 10.0]], [-10.0, 0, 0]
     met = path_asked(crossing, start, way, times=np.array([0.0, 1.0, 2.0]))
-    assert (met.verdict, met.answer.status) == (Verdict.COLLISION, Status.SUCCESS)
+    assert (met.verdict, met.status) == (Verdict.COLLISION, Status.SUCCESS)
     assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
     assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
     away = [-10.0, 50.0, 0]
@@ -175,19 +171,19 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
         assert short.first_invalid_segment == segment
         assert short.last_valid_fraction == pytest.approx(fraction)
         assert short.last_valid_fraction <= fraction
-        assert np.isnan(short.distance)
+        assert np.isnan(short.min_distance)
     at_once = path_asked(crossing, [0.0, -10.0, 0.0], way, times=np.array([0.0, 6.0, 7.0]))
     assert (at_once.verdict, at_once.first_collision_time) == (Verdict.COLLISION, 0.0)
     assert (at_once.first_invalid_segment, at_once.last_valid_fraction) == (0, 0.0)
     faulty = replace(crossing, fault=STALE)
-    assert path_asked(faulty, away, way).answer.status is Status.STALE_OBSTACLES
+    assert path_asked(faulty, away, way).status is Status.STALE_OBSTACLES
     hit = path_asked(faulty, start, way, times=np.array([0.0, 1.0, 2.0]))
     assert said(hit) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
     assert hit.last_valid_fraction == 0.0
 
 
 def said(found: Any) -> tuple[Verdict, Status]:
-    return found.answer.verdict, found.answer.status
+    return found.verdict, found.status
 
 
 def test_arcs_with_missing_data_are_unknown() -> None:
@@ -204,7 +200,7 @@ def test_arcs_with_missing_data_are_unknown() -> None:
     ):
         found = path_asked(data, start, way, times=np.array(times), margin=margin)
         assert said(found) == expected
-        assert np.isnan(found.distance) or expected[0] is Verdict.MARGIN
+        assert np.isnan(found.min_distance) or expected[0] is Verdict.MARGIN
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
 
 
@@ -216,11 +212,11 @@ def test_arcs_from_another_frame_contain_its_rounding() -> None:
     (at_end,) = place(known.cores(), start.reshape(1, 3), frame, beyond=1e6)[1]
     assert at_end > 1e3 * at_start > 0.0
     long = np.array([0.0, 1e6])
-    found = questions.check_path(known, start, arcs=long, frame=lambda: frame)
+    found = questions.check_path(known, start, arcs=long, frame=frame)
     placed = place(known.cores(), start.reshape(1, 3), frame)[0][0]
     exact = questions.check_path(known, placed, arcs=long)
     assert found.verdict is exact.verdict
-    assert found.distance < exact.distance, "the vehicle is grown by the error"
+    assert found.min_distance < exact.min_distance, "the vehicle is grown by the error"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +245,9 @@ def test_wrong_arcs_are_refused(changes: dict[str, Any], status: Status, argumen
 def test_the_pose_on_arcs_is_that_of_the_library() -> None:
     arcs = np.array([[0.2, 3.0], [-0.1, 2.0]])
     message = SimpleNamespace(poses=np.array([1.0, 2.0, 0.3]), arcs=arcs.ravel())
-    at = Request("CheckPath", message).pose_at(1, 0.8, Pose(5.0, 0.0, 0.0))
+    request = questions.SERVICES["CheckPath"](message)
+    request.frame = Pose(5.0, 0.0, 0.0)
+    at = request._pose(1, 0.8)
     assert np.allclose(at, Path.arcs([6.0, 2.0, 0.3], arcs).at(4.0))
 
 
@@ -259,7 +257,7 @@ def test_the_nearest_free_pose_is_free_and_none_is_nearer(seed: int) -> None:
     known = some(rng, safety_margin=float(rng.choice([0.0, 0.3])))
     pose = Pose(*rng.uniform(-6, 6, 2).tolist(), float(rng.uniform(-pi, pi)))
     found = questions.nearest_free(known, pose, 6.0, margin=0.1)
-    assert found.answer.is_free
+    assert found.is_free
     x, y, yaw = found.free_pose.tolist()
     assert questions.collide(known, Pose(x, y, yaw), 0.1).is_free
     assert found.shift == pytest.approx(hypot(x - pose.x, y - pose.y), abs=1e-12)
@@ -277,15 +275,15 @@ def test_the_nearest_free_pose_is_free_and_none_is_nearer(seed: int) -> None:
 def test_no_free_pose_and_no_answer_are_not_free() -> None:
     known = snapshot((0, 0))
     none = questions.nearest_free(known, Pose(), 0.5)
-    assert (none.answer.verdict, none.answer.status) == (Verdict.COLLISION, Status.SUCCESS)
-    assert not none.answer.is_free and none.answer.nearest_id == 0
-    assert "no free pose was found" in none.answer.message
+    assert (none.verdict, none.status) == (Verdict.COLLISION, Status.SUCCESS)
+    assert not none.is_free and none.nearest_id == 0
+    assert "no free pose was found" in none.message
     assert len(none.free_pose) == 0 and np.isnan([none.shift, none.turn]).all()
     for faulty in (replace(known, fault=STALE), known.invalidated(STALE)):
         for pose in (Pose(), Pose(50.0, 0.0, 0.0)):
             found = questions.nearest_free(faulty, pose, 9.0)
-            assert not found.answer.is_free and len(found.free_pose) == 0
-            assert found.answer.status is Status.STALE_OBSTACLES
+            assert not found.is_free and len(found.free_pose) == 0
+            assert found.status is Status.STALE_OBSTACLES
     with pytest.raises(InputError, match=r"^max_shift: must not be negative") as error:
         questions.nearest_free(known, Pose(), -1.0)
     assert error.value.status is Status.INVALID_INPUT
@@ -297,13 +295,11 @@ def test_no_free_pose_and_no_answer_are_not_free() -> None:
 
 def test_a_replayed_row_covers_the_new_answers() -> None:
     pytest.importorskip("rosbags")
-    from gjk_collision.replay.requests import _fill
-    from gjk_collision.replay.rows import Row
+    from gjk_collision.replay.requests import _reply
 
     def digest(found: Any) -> int:
-        row = Row(0, 0, "x", Verdict.UNKNOWN, Status.UNDEFINED)
-        _fill(row, found)
-        return row.digest
+        name = "CheckPoses" if "verdicts" in found.results else "NearestFree"
+        return _reply(questions.SERVICES[name](SimpleNamespace()))(found, known).digest
 
     known, poses = snapshot((0, 0)), np.array([[5.0, 0, 0], [6.0, 0, 0]])
     found = [

@@ -23,7 +23,7 @@ from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.compose import region_of
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
@@ -102,19 +102,19 @@ def test_distance_includes_the_inflation(frame: str) -> None:
     for snapshot in views(0.2, frame, obstacle=obstacle):
         for k in (1, 3):
             near = questions.distance(snapshot, at, k)
-            assert near.answer.verdict is Verdict.FREE
-            assert near.answer.nearest_id == OUTSIDE
+            assert near.verdict is Verdict.FREE
+            assert near.nearest_id == OUTSIDE
             assert near.ids.tolist() == [OUTSIDE, 10][:k]
             assert near.distances.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
             assert near.lower_bounds.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
         state = questions.state(snapshot, at, None)
-        assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(3.09))
+        assert (state.nearest_id, state.distance) == (OUTSIDE, pytest.approx(3.09))
         poses = questions.check_poses(snapshot, np.array(at), mode=1)
         assert poses.distances.tolist() == pytest.approx([3.09], abs=1e-9)
-        assert poses.ids.tolist() == [OUTSIDE]
+        assert poses.nearest_ids.tolist() == [OUTSIDE]
         path = questions.check_path(snapshot, np.array([*at, -4.07, 0.0, 0.0]), tolerance=0.001)
-        assert path.answer.verdict is Verdict.FREE
-        assert 3.09 - 1e-9 <= path.distance <= 3.0911
+        assert path.verdict is Verdict.FREE
+        assert 3.09 - 1e-9 <= path.min_distance <= 3.0911
 
 
 @pytest.mark.requirement("G-5")
@@ -155,13 +155,13 @@ def test_bounds_hold_the_truth(frame: str, inflation: float) -> None:
             state = questions.state(snapshot, Pose(x, y, 0.0), None)
             assert state.distance == pytest.approx(least, abs=1e-9), where
             if abs(least) > 1e-9:
-                assert (state.answer.verdict is Verdict.FREE) == (least > 0.0), where
+                assert (state.verdict is Verdict.FREE) == (least > 0.0), where
             path = questions.check_path(snapshot, np.array([x, y, 0.0]))
-            assert path.distance >= least - 1e-9, where
+            assert path.min_distance >= least - 1e-9, where
             if least > 0.01:
-                assert path.distance <= least + 0.01, where
+                assert path.min_distance <= least + 0.01, where
             elif least < -1e-9:
-                assert path.distance <= 1e-9, where
+                assert path.min_distance <= 1e-9, where
     assert min(seen.values()) > CASES // 16 or inflation == 0.0, seen
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.compose import Placed, compose_scene
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
@@ -169,7 +169,7 @@ def test_outside_is_named_with_its_sender() -> None:
     assert near.sources == ("fence", "fence")
     assert near.distances[0] == pytest.approx(1.0 - ROBOT)
     state = questions.state(snapshot, Pose(4.0, 0.0, 0.0), None)
-    assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
+    assert (state.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
 
 
 def test_outlines_with_a_common_edge_stay_one_region_in_every_frame() -> None:
@@ -380,7 +380,7 @@ def test_the_paths_beside_a_region_stay_with_their_obstacles() -> None:
     poses = np.array([-3.5, 3.5, 0.0, 3.5, -2.5, 0.0, 3.5, 3.5, 0.0])
     found = questions.check_poses(snapshot, poses, np.ones(3))
     assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
-    assert found.ids.tolist()[:2] == [10, 12]
+    assert found.nearest_ids.tolist()[:2] == [10, 12]
 
 
 def test_static_data_has_no_paths() -> None:

@@ -313,7 +313,7 @@ def test_error_is_unknown_and_fails(
     def fail(*_: Any) -> Any:
         raise ZeroDivisionError("bug")
 
-    monkeypatch.setattr("gjk_collision.server.questions.state", fail)
+    monkeypatch.setattr("gjk_collision.server.server.state", fail)
     result = replay(approach, tmp_path)
     assert result.outcome is Outcome.FAILED
     assert "bug" in result.failures[0]

@@ -44,7 +44,7 @@ class Waiting:
 
     def note(self, frame: str) -> Callable[[Any], None]:
         def done(answered: Any) -> None:
-            self.replies.append((frame, answered.found.answer.status))
+            self.replies.append((frame, answered.found.status))
 
         return done
 

@@ -20,12 +20,14 @@ from simulation.node import Node
 from worlds import boxes
 
 from gjk_collision import InputError, Status, Verdict
-from gjk_collision.server import questions, requests
+from gjk_collision.server import requests
+from gjk_collision.server import server as server_module
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
+from gjk_collision.server.services import SERVICES, check_frame
 from gjk_collision.server.snapshot import Fault
 from gjk_collision.server.snapshot_message import obstacle_fields
 from gjk_collision.server.transforms import Placement, TransformTree
@@ -62,7 +64,7 @@ def answer_to(
 ) -> Answered:
     """Return the answer to a request."""
     coroutine = Requests(node.server, AtOnce()).answer(
-        service, message, fill, is_large=False, name=name
+        SERVICES[service](message), fill, is_large=False, name=name
     )
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
@@ -98,7 +100,7 @@ def test_error_while_a_heartbeat_is_made() -> None:
     message, beat, is_good = node.server.beat(7, fails_once("message"))
     assert (message, is_good) == ("message", False)
     assert beat.fields()["snapshot_sequence"] == 7
-    answer = beat.found.answer
+    answer = beat.found
     assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
     assert answer.message == "RuntimeError('lost')"
     assert node.errors == ["~/state: RuntimeError('lost')"]
@@ -140,8 +142,7 @@ def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.Monke
     request = wire.request(Question(service, poses, margin=0.5), 0, 0)
     answered = answer_to(node, service, request, lambda found, _: found)
     verdict = Verdict.FREE if is_free else Verdict.COLLISION
-    answer = getattr(answered.found, "answer", answered.found)  # Collide: the answer itself
-    assert answer.verdict is verdict
+    assert answered.found.verdict is verdict
     assert len(asked) == (service != "CheckPath" or is_free)
     for snapshot, pose, verified, margin, _ in asked:
         assert snapshot.id == answered.snapshot.id
@@ -157,7 +158,9 @@ def test_a_fraction_of_the_answers_is_verified(monkeypatch: pytest.MonkeyPatch) 
     request = wire.request(Question("Collide", ((1.0, 2.0),)), 0, 0)
     for count in range(1, 13):
         with pytest.raises(StopIteration):
-            answering.answer("Collide", request, lambda *_: None, is_large=False).send(None)
+            answering.answer(SERVICES["Collide"](request), lambda *_: None, is_large=False).send(
+                None
+            )
         assert len(asked) == count // 4
 
 
@@ -169,7 +172,7 @@ def test_pairs_of_shapes_need_no_data_and_are_not_verified(margin: float, status
     one = wire.as_message(obstacle_fields("", boxes((0.0, 0.0), stamp=0)))
     message = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=margin)
     answered: Any = answer_to(node, "CheckShapes", message, lambda found, _: found)
-    assert answered.found.answer.status is status
+    assert answered.found.status is status
     assert (answered.snapshot.id, answered.snapshot.stamp) == (0, Clock.now)
     assert answered.request is not None
 
@@ -232,11 +235,11 @@ def test_poses_are_looked_up_before_a_large_request_is_computed(frame: str) -> N
 
     request = wire.request(Question("NearestFree", ((0.0, 0.0),), frame=frame), 0, 0)
     coroutine = Requests(node.server, Elsewhere()).answer(
-        "NearestFree", request, lambda found, _: found, is_large=True
+        SERVICES["NearestFree"](request), lambda found, _: found, is_large=True
     )
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
-    assert end.value.value.found.answer.is_free
+    assert end.value.value.found.is_free
 
 
 def test_no_pose_is_known_without_a_configuration() -> None:
@@ -248,9 +251,9 @@ def test_no_pose_is_known_without_a_configuration() -> None:
 
 
 def test_pose_of_a_frame_that_is_not_a_number() -> None:
-    questions.check_frame(Pose(1.0, 2.0, 3.0))
+    check_frame(Pose(1.0, 2.0, 3.0))
     with pytest.raises(InputError, match=r"^frame_pose: ") as caught:
-        questions.check_frame(Pose(0.0, float("nan"), 0.0))
+        check_frame(Pose(0.0, float("nan"), 0.0))
     assert caught.value.status is Status.NON_FINITE
 
 
@@ -263,7 +266,7 @@ def test_heartbeat_has_the_time_to_collision() -> None:
     server.receive("twist_topic", lambda: Twist("base_link", clock.now, 2.0, 0.0, 0.0), clock.now)
     beat, _, _ = server.beat(0, lambda made: made)
     assert beat.fields()["info"]["compute_time"] == beat.seconds
-    assert beat.found.answer.verdict is Verdict.FREE
+    assert beat.found.verdict is Verdict.FREE
     assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
 
 
@@ -278,16 +281,16 @@ def test_heartbeat_that_takes_too_long(
     tree = cast(TransformTree, node.server.transforms)
     tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
     node.server.receive("lidar", lambda: boxes((x, 0.0), stamp=Clock.now), Clock.now)
-    state = questions.state
+    state = server_module.state
 
     def slowly(*args: Any) -> Any:
         node.true += S // 10
         return state(*args)
 
-    monkeypatch.setattr(questions, "state", slowly)
+    monkeypatch.setattr(server_module, "state", slowly)
     beat, _, is_good = node.server.beat(0, lambda made: made)
     assert is_good
-    assert (beat.found.answer.verdict, beat.found.answer.status) == said
+    assert (beat.found.verdict, beat.found.status) == said
 
 
 def test_heartbeat_of_a_scene_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +308,7 @@ def test_heartbeat_of_a_scene_that_took_too_long(monkeypatch: pytest.MonkeyPatch
         return build(**times)
 
     monkeypatch.setattr(world, "snapshot", slowly)
-    answer = node.server.beat(0, lambda made: made)[1].found.answer
+    answer = node.server.beat(0, lambda made: made)[1].found
     assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
 
 
@@ -315,7 +318,7 @@ def test_distance_has_the_closest_points() -> None:
     request = wire.request(Question("Distance", ((0.0, 0.0),)), 0, 0)
     found: Any = answer_to(node, "Distance", request, lambda found, _: found).found
     assert found.distances == pytest.approx([7.0])
-    assert found.witness_shape[0] == pytest.approx([1.0, 0.0])
+    assert found.witness_ego[0] == pytest.approx([1.0, 0.0])
     assert found.witness_obstacle[0] == pytest.approx([8.0, 0.0])
     assert found.directions[0] == pytest.approx([1.0, 0.0])
 
@@ -358,7 +361,7 @@ def said_by(node: Node) -> list[tuple[Status, bool]]:
     request = wire.request(Question("Collide", ((9.0, 0.0),)), 0, 0)
     found = answer_to(node, "Collide", request, lambda found, _: found).found
     _, beat, _ = node.server.beat(0, lambda made: made)
-    answers = [found, beat.found.answer]
+    answers = [found, beat.found]
     return [(each.status, each.is_free) for each in answers]
 
 

@@ -18,8 +18,9 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
-from gjk_collision.server import questions
-from gjk_collision.server.answers import Answer, answer_of, unknown
+from gjk_collision.server import services as questions
+from gjk_collision.server.answers import Answer, answer_of
+from gjk_collision.server.answers import refused as refused_with
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, TransformSource
 from gjk_collision.server.obstacles import Obstacles
@@ -38,7 +39,7 @@ def refused(ask: Callable[[], Any]) -> Answer:
     """What the server replies where a request breaks a rule."""
     with pytest.raises((InputError, FrameError)) as caught:
         ask()
-    return unknown(Fault(caught.value.status, str(caught.value)))
+    return refused_with("Collide", Fault(caught.value.status, str(caught.value)))
 
 
 def batch(poses: Any, **changes: Any) -> Answer:
@@ -88,12 +89,12 @@ def other_snapshot() -> Answer:
 def late() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
     poses = np.tile(FAR, 1000)
-    return questions.check_poses(snapshot, poses, budget=_core.Budget(lambda: True)).answer
+    return questions.check_poses(snapshot, poses, budget=_core.Budget(lambda: True))
 
 
 def timed() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    return questions.check_poses(snapshot, np.array(FAR), np.array([1.0])).answer
+    return questions.check_poses(snapshot, np.array(FAR), np.array([1.0]))
 
 
 def given_up() -> Answer:
@@ -173,5 +174,5 @@ def test_free_requires_success(status: Status) -> None:
 
 def test_status_of_a_later_version_is_undefined() -> None:
     """A mirror reads the number in a message of another version of the node."""
-    found = answer_of((Verdict.UNKNOWN, 999, "a rule of a later version", -1, -1, ""))
+    found = answer_of((Verdict.UNKNOWN, 999, "a rule of a later version", -1, "", {}))
     assert (found.status, found.message) == (Status.UNDEFINED, "a rule of a later version")

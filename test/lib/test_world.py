@@ -30,7 +30,8 @@ from worlds import (
     unknown,
 )
 
-from gjk_collision.server import lookup, questions
+from gjk_collision.server import lookup
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -435,7 +436,7 @@ def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...
     batch = questions.check_poses(last, np.tile(FAR, 3), mode=1)
     assert batch.statuses.tolist() == [Status.STALE_OBSTACLES] * 3
     path = questions.check_path(last, np.tile(FAR, 3))
-    assert (path.answer.verdict, path.answer.status) == unknown(Status.STALE_OBSTACLES)
+    assert (path.verdict, path.status) == unknown(Status.STALE_OBSTACLES)
 
 
 @pytest.mark.requirement("D-11")
@@ -579,8 +580,8 @@ def test_required_source_that_is_missing_leaves_only_certain_hits(time: Time) ->
     batch = questions.check_poses(snapshot, poses, mode=1)
     assert batch.verdicts.tolist() == [0, 2, 0]
     assert batch.statuses.tolist() == [13, 1, 13]
-    assert batch.answer.verdict is Verdict.COLLISION
-    assert not batch.answer.is_free
+    assert batch.verdict is Verdict.COLLISION
+    assert not batch.is_free
     assert not len(questions.distance(snapshot, FAR).ids)  # the list would not be complete
 
 

@@ -18,7 +18,7 @@ from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.interfaces import older_types
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config, SourceConfig
 from gjk_collision.server.fields import obstacles
 from gjk_collision.server.frames import Pose, SameFrameOnly
@@ -66,10 +66,10 @@ def test_the_margin_of_an_obstacle_counts() -> None:
             snapshot = world.snapshot(**now)
             nearest = questions.distance(snapshot, HERE)
             assert nearest.distances[0] == pytest.approx(3.0)
-            found = [nearest.answer, questions.collide(snapshot, HERE)]
-            found += [questions.state(snapshot, HERE, None).answer]
-            found += [questions.check_path(snapshot, np.zeros(6)).answer]
-            found += [questions.check_poses(snapshot, np.zeros(6), mode=m).answer for m in MODES]
+            found = [nearest, questions.collide(snapshot, HERE)]
+            found += [questions.state(snapshot, HERE, None)]
+            found += [questions.check_path(snapshot, np.zeros(6))]
+            found += [questions.check_poses(snapshot, np.zeros(6), mode=m) for m in MODES]
             assert {each.verdict for each in found} == {verdict}
             assert questions.collide(snapshot, HERE, 0.5).verdict == Verdict.MARGIN
             hit = questions.collide(snapshot, Pose(3.5, 0.0, 0.0))
@@ -100,7 +100,7 @@ def test_it_grows_from_the_stamp_on(age: float) -> None:
         found = questions.check_poses(snapshot, np.zeros(9), times, mode=mode)
         assert list(found.verdicts) == [Verdict.FREE, Verdict.FREE, Verdict.MARGIN]
     path = questions.check_path(snapshot, np.zeros(6), np.array([0.0, 4.0]))
-    assert path.answer.verdict == Verdict.MARGIN and path.answer.nearest_id == 7
+    assert path.verdict == Verdict.MARGIN and path.nearest_id == 7
     assert path.last_valid_fraction * 4.0 == pytest.approx(2.5 - age, abs=0.02)
     assert path.last_valid_fraction * 4.0 <= 2.5 - age
 
@@ -114,7 +114,7 @@ def test_each_source_grows_from_its_own_stamp() -> None:
         world.snapshot(**now), np.tile([0.0, 0.0, 0.0], 2), np.array([2.7, 2.8])
     )
     assert list(found.verdicts) == [Verdict.FREE, Verdict.MARGIN]
-    assert found.ids[1] == 7
+    assert found.nearest_ids[1] == 7
 
 
 def test_from_another_frame() -> None:

@@ -28,7 +28,8 @@ from world_model import CAR, Message, Model, State
 from worlds import BOX, S
 
 from gjk_collision import _core
-from gjk_collision.server import lookup, questions
+from gjk_collision.server import lookup
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
@@ -473,7 +474,7 @@ class Machine(RuleBasedStateMachine):
             each if each[0] in (Verdict.COLLISION, Verdict.UNKNOWN) else LATE
             for each in self.model.verdict(state, x, 0.0)
         }
-        assert (found.answer.verdict, found.answer.status) in allowed, (found.answer, allowed)
+        assert (found.verdict, found.status) in allowed, (found.answer, allowed)
 
     @rule(
         frame=st.sampled_from(["odom", "lidar", "lidar", "lost", ""]),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from worlds import CAR, S, boxes
 
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.snapshot import Snapshot
@@ -43,7 +43,7 @@ def hits_in(snapshot: Snapshot) -> set[int]:
     path = questions.check_path(snapshot, POSES[:PLACES].ravel(), swept=False)
     assert path.first_invalid_segment == max(place - 1, 0)
     nearest = questions.distance(snapshot, Pose(*POSES[place]))
-    assert nearest.answer.verdict is Verdict.COLLISION
+    assert nearest.verdict is Verdict.COLLISION
     return {int(place)}
 
 

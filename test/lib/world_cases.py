@@ -13,7 +13,7 @@ import numpy as np
 import oracles
 from oracles import Body
 
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk_collision.server import questions
+from gjk_collision._core import Budget
+from gjk_collision.server import services as questions
+from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
@@ -169,3 +171,18 @@ STANDING: dict[str, Callable[[], Snapshot]] = {
         prediction_policy="hold",
     ),
 }
+
+
+def asked_as_request(
+    service: str,
+    message: Any,
+    snapshot: Snapshot,
+    transforms: Any,
+    late: Callable[[], bool] | None = None,
+) -> Answer:
+    """Answer a request as the node does, without waits and checks of the time."""
+    request = questions.SERVICES[service](message)
+    if request.needs_footprint:
+        snapshot = request.chosen(snapshot)
+    request.look_up(snapshot, transforms)
+    return request.answer(snapshot, Budget(late))

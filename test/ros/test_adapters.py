@@ -23,7 +23,7 @@ from server import Bench, Server, said
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.sources import adapter
-from gjk_collision.server import questions
+from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

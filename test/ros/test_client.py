@@ -279,11 +279,11 @@ def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
         assert np.isnan([info.footprint_age, info.max_obstacle_age]).all()
     path = ask(lonely, "check_path")
     assert (path.first_invalid_segment, path.last_valid_fraction) == (0, 0.0)
-    assert path.id == -1
-    numbers = path.first_collision_time, path.distance, path.lower_bound
+    assert path.obstacle_id == -1
+    numbers = path.first_collision_time, path.min_distance, path.min_distance_lower_bound
     assert np.isnan(numbers).all()
     collide = ask(lonely, "collide")
-    assert (collide.id, collide.source) == (-1, "")
+    assert (collide.obstacle_id, collide.obstacle_source) == (-1, "")
     assert not len(ask(lonely, "distance").ids)
 
 
@@ -432,7 +432,7 @@ def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, pu
     count = 40
     poses = np.zeros((count, 3))
     poses[:, 0] = np.arange(count)
-    send = client._distance.call_async
+    send = client._clients["Distance"].call_async
     futures, in_flight = [], []
 
     def watched(request):
@@ -445,7 +445,7 @@ def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, pu
         reply.ids = array("q", [int(puppet.requests[-1].pose.pose.position.x)])
         reply.distances = array("d", [1.0])
 
-    monkeypatch.setattr(client._distance, "call_async", watched)
+    monkeypatch.setattr(client._clients["Distance"], "call_async", watched)
     puppet.fill = fill
     said = client.distances(poses)
     assert [int(one.ids[0]) for one in said] == list(range(count))
@@ -505,7 +505,7 @@ def test_the_nearest_free_pose_is_given_only_in_a_reply_that_is_free(client, pup
     assert (request.max_shift, request.max_turn) == (2.0, 0.5)
     assert (request.margin, request.tolerance) == (0.1, 0.01)
     assert found.is_free
-    assert (found.pose.tolist(), found.shift, found.turn) == ([1.0, 2.0, 0.5], 0.25, 0.1)
+    assert (found.free_pose.tolist(), found.shift, found.turn) == ([1.0, 2.0, 0.5], 0.25, 0.1)
 
     def contradictory(change):
         def fill(reply):
@@ -523,9 +523,9 @@ def test_the_nearest_free_pose_is_given_only_in_a_reply_that_is_free(client, pup
         puppet.fill = contradictory(change)
         found = client.nearest_free(POSES[0], 2.0)
         assert not found.is_free
-        assert found.pose is None and np.isnan([found.shift, found.turn]).all()
+        assert found.free_pose is None and np.isnan([found.shift, found.turn]).all()
     puppet.fill = lambda reply: None
-    assert client.nearest_free(POSES[0], 2.0).pose is None, "a reply of zeros"
+    assert client.nearest_free(POSES[0], 2.0).free_pose is None, "a reply of zeros"
 
 
 def test_groups_are_counted_from_the_verdicts(client, puppet):
@@ -561,12 +561,14 @@ def test_gradients_of_another_length_are_none(client, puppet):
     found = client.check_poses(POSES, mode="gradient", k=2)
     request = puppet.requests[-1]
     assert (request.mode, request.k) == (request.MODE_GRADIENT, 2)
-    assert found.gradients.ids.tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert found.gradients.gradients[1, 1].tolist() == [9.0, 10.0, 11.0]
-    assert found.gradients.smooth.dtype == bool
+    assert found.gradient_ids.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert found.gradients[1, 1].tolist() == [9.0, 10.0, 11.0]
+    assert found.gradient_smooth.dtype == bool
     for wrong in (fill(0), fill(2, lost=1)):
         puppet.fill = wrong
-        assert client.check_poses(POSES, mode="gradient", k=2).gradients is None
+        none = client.check_poses(POSES, mode="gradient", k=2)
+        assert none.gradients.shape == (3, 2, 3) and np.isnan(none.gradients).all()
+        assert (none.gradient_ids == -1).all()
 
 
 def test_arcs_arrive_as_they_were_asked(client, puppet):

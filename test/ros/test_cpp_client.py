@@ -146,7 +146,7 @@ foreach(library IN LISTS gjk_collision_TARGETS)
   target_include_directories(main SYSTEM PRIVATE
     $<TARGET_PROPERTY:${{library}},INTERFACE_INCLUDE_DIRECTORIES>)
 endforeach()
-target_link_libraries(main PRIVATE GTest::gtest_main)
+target_link_libraries(main PRIVATE gjk_collision::gjk GTest::gtest_main)
 """
     consumer = Consumer(tmp_path / "c", cmake)
     consumer.make(f"-DPython3_EXECUTABLE={sys.executable}")

@@ -39,11 +39,12 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision.ros import services
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.server import questions, requests, world
+from gjk_collision.server import requests, world
+from gjk_collision.server import server as server_module
 from gjk_collision.server.frames import Pose
+from gjk_collision.server.services import RECORDED
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -145,9 +146,9 @@ def test_error_inside_is_answered_and_survived(
         raise error
 
     with monkeypatch.context() as patch:
-        for name in ("collide", "distance", "check_poses", "state"):
-            patch.setattr(questions, name, fail)
-        patch.setattr(questions, "check_path", fail)
+        for each in RECORDED.values():
+            patch.setattr(each, "answer", fail)
+        patch.setattr(server_module, "state", fail)
         batch = [50.0, 0, 0]
         for reply in (
             bench.collide(),
@@ -277,7 +278,9 @@ def test_a_hit_that_cannot_be_shown_does_not_cost_the_reply(
 
     monkeypatch.setattr(server, "note_hit", fail)
     assert said(bench.check_path([-50.0, 0, 0, 50.0, 0, 0]))[0] is Verdict.COLLISION
-    monkeypatch.setattr(services, "is_large", fail)  # before the request is looked at
+    monkeypatch.setattr(
+        RECORDED["Collide"], "is_large", property(fail)
+    )  # before the request is looked at
     reply = bench.collide()
     assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
     assert not reply.is_free
@@ -531,13 +534,13 @@ def test_pose_of_the_vehicle_that_ages_while_the_node_works(
     bench.until(lambda: bench.states and said(bench.states[-1]) == FREE, "free")
     bench.until_status(*FREE, frame="")
     with monkeypatch.context() as patch:
-        for name in ("collide", "distance", "state"):
-            ask = getattr(questions, name)
-            patch.setattr(
-                questions,
-                name,
-                lambda *args, ask=ask, **named: time.sleep(0.2) or ask(*args, **named),
-            )
+        for owner, name in (
+            (RECORDED["Collide"], "answer"),
+            (RECORDED["Distance"], "answer"),
+            (server_module, "state"),
+        ):
+            ask = getattr(owner, name)
+            patch.setattr(owner, name, lambda *args, ask=ask: time.sleep(0.2) or ask(*args))
         bench.until_status(*stale, frame="")
         bench.until_status(*FREE)  # a pose that was given does not age
         bench.until(lambda: said(bench.states[-1]) == stale, "stale")

@@ -23,6 +23,7 @@ import mirroring
 import rclpy
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.msg import Snapshot as SnapshotMessage
+from gjk_collision.srv import Collide
 from rclpy.qos import QoSProfile
 from server import Bench, Server
 
@@ -31,19 +32,20 @@ from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
-from gjk_collision.server import fields, questions
+from gjk_collision.server import fields
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.publication import _key
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
 from gjk_collision.server.snapshot_message import described, obstacle_fields
 from gjk_collision.verdict import Status, Verdict
 
 Start = Callable[..., tuple[Server, Bench]]
 # Fields that depend on when it was asked.
-NOT_COMPARED = {"info", "round_trip", "indices", "index"}
+NOT_COMPARED = {"info", "round_trip"}
 
 
 @pytest.fixture
@@ -173,17 +175,21 @@ def test_a_mirror_uses_the_yaw_of_a_request(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(mirror, "_fault_of", lambda asked: None)
     used: list[Pose] = []
 
-    def note(data: Any, place: Pose, *more: Any, **options: Any) -> Any:
-        used.append(place)
+    def note(asked: Any, *more: Any) -> Any:
+        used.append(asked.pose)
         raise InputError(Status.INVALID_INPUT, "pose", None, "is noted")
 
-    for name in ("collide", "distance", "nearest_free"):
-        monkeypatch.setattr(questions, name, note)
+    for name in ("Collide", "Distance", "NearestFree"):
+        monkeypatch.setattr(SERVICES[name], "answer", note)
+
+    def sent(pose: Any) -> Any:
+        return client._message(Collide, {"pose": pose}).pose.pose
+
     yaws = [*rng.uniform(-np.pi, np.pi, 2000), *rng.uniform(-50, 50, 500), np.pi, -np.pi, 0.0]
     others = 0
     for yaw in map(float, yaws):
         pose = (1.0, 2.0, yaw)
-        wanted = fields.pose(client._pose(pose).pose, "pose")
+        wanted = fields.pose(sent(pose), "pose")
         used.clear()
         mirror.collide(pose)
         mirror.distance(pose)
@@ -195,7 +201,7 @@ def test_a_mirror_uses_the_yaw_of_a_request(monkeypatch: pytest.MonkeyPatch) -> 
     assert others > 500, "the yaws of this test are not changed"
     for bad in ((np.inf, 0.0, 0.0), (0.0, 0.0, np.inf), (0.0, 0.0, np.nan)):
         with pytest.raises(InputError) as refused:
-            fields.pose(client._pose(bad).pose, "pose")
+            fields.pose(sent(bad), "pose")
         assert mirror.collide(bad).message == str(refused.value)
     mirror.close()
     node.destroy_node()
@@ -273,8 +279,9 @@ def test_an_answer_is_judged_when_it_is_returned(
     bench.publish()
     until(mirror, bench, None)
     assert QUESTIONS[question](mirror).is_free
-    used = "check_poses" if question == "gradient" else question
-    compute, computed = getattr(questions, used), []
+    names = {"collide": "Collide", "distance": "Distance", "check_path": "CheckPath"}
+    used = SERVICES[names.get(question, "CheckPoses")]
+    compute, computed = used.answer, []
 
     def slow(*arguments: Any, **options: Any) -> Any:
         found = compute(*arguments, **options)
@@ -284,9 +291,9 @@ def test_an_answer_is_judged_when_it_is_returned(
         computed.append(found)
         return found
 
-    monkeypatch.setattr(questions, used, slow)
+    monkeypatch.setattr(used, "answer", slow)
     reply = QUESTIONS[question](mirror)
-    assert getattr(computed[0], "answer", computed[0]).verdict is Verdict.FREE
+    assert computed[0].verdict is Verdict.FREE
     assert (reply.is_free, reply.verdict) == (False, Verdict.UNKNOWN)
     assert reply.status is Status.UNDEFINED
     for each in getattr(reply, "verdicts", ()):
@@ -442,10 +449,10 @@ def test_questions_that_are_refused(mirrored: Any) -> None:
     assert other.status is Status.SNAPSHOT_MISMATCH
     later = mirror.collide(far, at=bench.node.get_clock().now().nanoseconds + 10**11)
     assert later.status is Status.STALE_OBSTACLES
-    assert np.isnan(mirror.gradient([far], at=2**62).distances).all()
+    assert np.isnan(mirror.gradient([far], at=2**62).gradient_distances).all()
     found = mirror.gradient([far, (5.0, 0.0, 0.0)], k=2)
     assert found.verdict is Verdict.FREE
-    assert found.distances[1, 0] == pytest.approx(3.0)
+    assert found.gradient_distances[1, 0] == pytest.approx(3.0)
     assert found.gradients[1, 0, :2].tolist() == pytest.approx([1.0, 0.0])
     elsewhere = CollisionMirror(bench.node, "map", server="/mirror_refusals")
     try:

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from gjk_collision import Status, Verdict
-from gjk_collision.ros.batches import LARGE
+from gjk_collision.server.services.check_poses import MANY
 
 from .facts import MS, SECOND, Event, Plan
 from .plan import BEGIN, new_plan
@@ -57,7 +57,7 @@ class Replay(Run):
         data, node, question = event.data, self.node, event.data["question"]
         # The snapshot of the same earlier answer as in the play.
         self.seen = [self.ids.get(data["of"], 1)] if data["of"] else []
-        is_large = len(question.poses) > LARGE["CheckPoses"]
+        is_large = len(question.poses) > MANY
         data = {**data, "required": int(data["of"] > 0), "is_large": is_large}
         self._when_free(node, lambda: self._answer(node, data, lambda found, free: None))
 

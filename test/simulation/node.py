@@ -18,6 +18,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Future, Scheduler
 from gjk_collision.server.server import Heartbeat, Server
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 
@@ -120,7 +121,7 @@ class Node(Scheduler):
     def ask(self, service: str, message: Any, task: Task) -> None:
         """Begin to answer a request."""
         task.coroutine = self.requests.answer(
-            service, message, lambda found, _: found, is_large=task.is_large
+            SERVICES[service](message), lambda found, _: found, is_large=task.is_large
         )
         self._step(task)
 

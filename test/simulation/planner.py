@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gjk_collision import InputError, Status, _core
-from gjk_collision.server import questions
-from gjk_collision.server.answers import DistanceAnswer, PathAnswer, PosesAnswer, unknown
+from gjk_collision.server import services as questions
+from gjk_collision.server.answers import refused
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.pauses import Pauses
 from gjk_collision.server.snapshot import Fault
@@ -68,7 +68,7 @@ class Planner:
         try:
             answer = ask(question, asked.at, Data(asked))
         except InputError as error:
-            answer = NONE[question.service](unknown(Fault(error.status, str(error))))
+            answer = refused(question.service, Fault(error.status, str(error)))
         return Thinking(asked, answer)
 
     def end(self, thinking: Thinking, question: Question) -> Any:
@@ -77,15 +77,7 @@ class Planner:
         fault = self.mirror.fault(thinking.asked, now=now, steady=self.true)
         if fault is None:
             return thinking.answer
-        return NONE[question.service](unknown(Fault(Status(fault[0]), fault[1])))
-
-
-NONE: dict[str, Callable[[Any], Any]] = {
-    "CheckPoses": PosesAnswer,
-    "CheckPath": PathAnswer,
-    "Distance": DistanceAnswer,
-    "Collide": lambda answer: answer,
-}
+        return refused(question.service, Fault(Status(fault[0]), fault[1]))
 
 
 @dataclass
@@ -108,6 +100,6 @@ def ask(question: Question, at: int, data: questions.Data) -> Any:
     rows, times = rows_of(question).ravel(), np.array(question.times)
     options: Any = {"stamp": at, "margin": question.margin}
     if question.service == "CheckPath":
-        return questions.check_path(data, rows, times, frame=Pose, swept=True, **options)
+        return questions.check_path(data, rows, times, swept=True, **options)
     which = np.array(question.which or (), np.int64)
     return questions.check_poses(data, rows, times, which=which, **options)

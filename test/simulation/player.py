@@ -24,9 +24,9 @@ from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from gjk_collision.ros.batches import LARGE
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.services.check_poses import MANY
 
 from .facts import MS, SECOND, Event, Message, Plan, Question
 from .plan import BEGIN
@@ -462,6 +462,6 @@ class Player:
 
 def _repeated(question: Question) -> Question:
     """Return the question with its poses repeated: the node computes it in its second thread."""
-    more = LARGE["CheckPoses"] // len(question.poses) + 1
+    more = MANY // len(question.poses) + 1
     poses, which, times = question.poses * more, question.which * more, question.times * more
     return replace(question, poses=poses, which=which, times=times)

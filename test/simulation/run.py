@@ -340,14 +340,14 @@ class Run:
         number = self._publish(process)
         data = record.data(self.now)
         message, beat = server.beat(number)
-        if beat.found.answer.is_free:
+        if beat.found.is_free:
             question = Question("Collide", (HERE,))
             self._count("heartbeat", 1, 1)
             ros = record.clock(self.now)
             by, pose = record.newest(data.config["base_frame"], ros)
             need(by is not None, "the pose of the vehicle is not known")
             record.judge(question, self.now, self.now, beat.snapshot.id, [0], pose=pose)
-            bound = beat.found.lower_bound
+            bound = beat.found.distance_lower_bound
             record.ids[beat.snapshot.id].check_geometry(question, [0], 0, by, bound)
         what = Published(
             id(process), self.now, record.clock(self.now), beat.snapshot.id >> 32,
@@ -527,7 +527,7 @@ class Run:
     # ---- questions to mirrors
 
     def _note_unknown(self, who: str, found: Any, begun: int) -> None:
-        if getattr(found, "answer", found).verdict is Verdict.UNKNOWN:
+        if found.verdict is Verdict.UNKNOWN:
             self.outcome.last_unknown[who] = max(begun, self.outcome.last_unknown.get(who, 0))
 
     def _think(self, event: Event) -> None:

@@ -151,10 +151,7 @@ class CollisionMirror {
     const gjk::CollideAnswer found = answer(asked, [&] {
       return gjk::collide(asked.view(), gjk::CollideRequest{pose, question.margin, 0.0});
     });
-    srv::Collide::Response response;
-    response.obstacle_id = asked.id_of(found.answer.obstacle);
-    response.obstacle_source = asked.source_of(found.answer.obstacle);
-    return finished<srv::Collide>(asked, found.answer, std::move(response));
+    return finished<srv::Collide>(asked, found);
   }
 
   // `question.margin` must be 0, as distances do not depend on it.
@@ -164,19 +161,7 @@ class CollisionMirror {
     const gjk::DistanceAnswer found = answer(asked, [&] {
       return gjk::distance(asked.view(), gjk::DistanceRequest{pose, k, max_distance, 0.0});
     });
-    srv::Distance::Response response;
-    for (const gjk::Nearest& each : found.nearest) {
-      const gjk::Closest& c = each.closest;
-      response.ids.push_back(asked.id_of(each.obstacle));
-      response.sources.push_back(asked.source_of(each.obstacle));
-      response.distances.push_back(c.distance);
-      response.lower_bounds.push_back(c.lower_bound);
-      response.witness_ego.insert(response.witness_ego.end(), {c.point_a.x, c.point_a.y});
-      response.witness_obstacle.insert(response.witness_obstacle.end(), {c.point_b.x, c.point_b.y});
-      response.directions.insert(response.directions.end(), {c.direction.x, c.direction.y});
-      response.statuses.push_back(static_cast<std::uint16_t>(c.status));
-    }
-    return finished<srv::Distance>(asked, found.answer, std::move(response));
+    return finished<srv::Distance>(asked, found);
   }
 
   // `poses`: x (m), y (m), yaw (rad) per pose.
@@ -193,37 +178,11 @@ class CollisionMirror {
     request.which = question.which;
     request.group_offsets = question.group_offsets;
     request.k = question.gradients;
-    gjk::PosesAnswer found =
+    const gjk::PosesAnswer found =
         answer(asked, [&] { return gjk::check_poses(asked.views(), request); });
-    srv::CheckPoses::Response response;
-    for (const gjk::Verdict each : found.verdicts) {
-      response.verdicts.push_back(static_cast<std::uint8_t>(each));
-    }
-    for (const gjk::Status each : found.statuses) {
-      response.statuses.push_back(static_cast<std::uint16_t>(each));
-    }
-    response.distances = std::move(found.distances);
-    response.lower_bounds = std::move(found.lower_bounds);
-    for (const std::int64_t each : found.obstacles) {
-      response.nearest_ids.push_back(asked.id_of(each));
-    }
-    for (const auto& each : found.witnesses) {
-      response.witnesses.insert(response.witnesses.end(), each.begin(), each.end());
-    }
-    response.first_invalid_index = static_cast<std::int32_t>(found.first_invalid);
-    for (const std::int64_t each : found.group_first_invalid) {
-      response.group_first_invalid.push_back(static_cast<std::int32_t>(each));
-    }
-    for (const gjk::Gradient& each : found.gradients) {
-      response.gradient_ids.push_back(asked.id_of(each.obstacle));
-      response.gradient_distances.push_back(each.distance);
-      response.gradients.insert(response.gradients.end(), {each.by_x, each.by_y, each.by_yaw});
-      response.gradient_rates.push_back(each.rate);
-      response.gradient_smooth.push_back(each.smooth ? 1 : 0);
-    }
     const PosesAsked size(poses.size() / 3,
                           {question.group_offsets.begin(), question.group_offsets.end()});
-    return finished<srv::CheckPoses>(asked, found.answer, std::move(response), size);
+    return finished<srv::CheckPoses>(asked, found, size);
   }
 
   // `poses`: as above, along a path of straight lines; with arcs, the first pose.
@@ -240,14 +199,7 @@ class CollisionMirror {
     request.arcs = question.arcs;
     const gjk::PathAnswer found =
         answer(asked, [&] { return gjk::check_path(asked.view(), request); });
-    srv::CheckPath::Response response;
-    response.first_invalid_segment = static_cast<std::int32_t>(found.first_invalid_segment);
-    response.last_valid_fraction = found.last_valid_fraction;
-    response.first_collision_time = found.first_collision_time;
-    response.obstacle_id = asked.id_of(found.obstacle);
-    response.min_distance = found.distance.upper;
-    response.min_distance_lower_bound = found.distance.lower;
-    return finished<srv::CheckPath>(asked, found.answer, std::move(response));
+    return finished<srv::CheckPath>(asked, found);
   }
 
   // There is no limit of the time that the search takes.
@@ -257,13 +209,7 @@ class CollisionMirror {
         pose, question.max_shift, question.max_turn, question.margin, question.tolerance, 0.0};
     const gjk::NearestFreeAnswer found =
         answer(asked, [&] { return gjk::nearest_free(asked.view(), request); });
-    srv::NearestFree::Response response;
-    if (found.free_pose) {
-      response.free_pose = {found.free_pose->x, found.free_pose->y, found.free_pose->yaw};
-    }
-    response.shift = found.shift;
-    response.turn = found.turn;
-    return finished<srv::NearestFree>(asked, found.answer, std::move(response));
+    return finished<srv::NearestFree>(asked, found);
   }
 
  private:
@@ -324,13 +270,14 @@ class CollisionMirror {
     return gjk::Mirror::answer(compute, [&] { return fault_at_return(asked); });
   }
 
-  template <class Service, class... Size>
-  static Reply<Service> finished(const Asked& asked, const gjk::Answer& answer,
-                                 typename Service::Response response, Size... size) {
+  template <class Service, class Found, class... Size>
+  static Reply<Service> finished(const Asked& asked, const Found& found, Size... size) {
+    const gjk::Answer& answer = found.answer;
+    typename Service::Response response;
+    detail::fill(response, found, asked);
     response.verdict.verdict = static_cast<std::uint8_t>(answer.verdict);
     response.verdict.status = static_cast<std::uint16_t>(answer.status);
     response.verdict.message = answer.message;
-    response.is_free = detail::is_verdict_free(response.verdict);
     const double passed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - asked.begin_).count();
     if (asked.info_) {

@@ -4,16 +4,16 @@
 // contradictory is never free.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "gjk/rules/questions.hpp"
 #include "gjk_collision/msg/verdict.hpp"
 #include "gjk_collision/srv/check_path.hpp"
 #include "gjk_collision/srv/check_poses.hpp"
@@ -60,46 +60,47 @@ inline bool is_verdict_free(const msg::Verdict& verdict) noexcept {
   return verdict.verdict == msg::Verdict::FREE && verdict.status == msg::Verdict::SUCCESS;
 }
 
-// Set the results of a response to their values for "none", except the verdict.
-inline void clear(srv::Collide::Response& response) {
-  response.obstacle_id = -1;
-  response.obstacle_source.clear();
+template <class To, class T>
+void assign(To& to, const T& value) {
+  to = static_cast<To>(value);
 }
-inline void clear(srv::Distance::Response& response) {
-  msg::Verdict verdict = std::move(response.verdict);
-  msg::ReplyInfo info = std::move(response.info);
-  response = srv::Distance::Response();
-  response.verdict = std::move(verdict);
-  response.info = std::move(info);
+template <class To, class T>
+void assign(std::vector<To>& to, const std::vector<T>& values) {
+  to.clear();
+  for (const T& each : values) to.push_back(static_cast<To>(each));
 }
-inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) {
-  response.verdicts.assign(asked.poses, msg::Verdict::UNKNOWN);
-  response.statuses.assign(asked.poses, response.verdict.status);
-  response.distances.clear();
-  response.lower_bounds.clear();
-  response.nearest_ids.assign(asked.poses, -1);
-  response.witnesses.clear();
-  response.first_invalid_index = 0;
-  response.group_first_invalid.assign(asked.groups(), 0);
-  response.gradient_ids.clear();
-  response.gradient_distances.clear();
-  response.gradients.clear();
-  response.gradient_rates.clear();
-  response.gradient_smooth.clear();
-}
-inline void clear(srv::CheckPath::Response& response) {
-  response.first_invalid_segment = 0;
-  response.last_valid_fraction = 0.0;
-  response.first_collision_time = kNaN;
-  response.obstacle_id = -1;
-  response.min_distance = kNaN;
-  response.min_distance_lower_bound = kNaN;
+template <std::size_t N>
+void assign(std::vector<double>& to, const std::vector<std::array<double, N>>& rows) {
+  to.clear();
+  for (const auto& each : rows) to.insert(to.end(), each.begin(), each.end());
 }
 
+// Sets the fields of a response that depend on an answer, see gjk/rules/fields.hpp.
+template <class Response, class Answer, class Known>
+void fill(Response& response, const Answer& answer, const Known& known) {
+  fields(answer, known,
+         [&](const char*, auto member, const auto& value) { assign(member(response), value); });
+}
+
+// Set the results of a response to their values for "none", except the verdict.
+inline void clear(srv::Collide::Response& response) {
+  fill(response, gjk::CollideAnswer(), gjk::NoObstacles());
+}
+inline void clear(srv::Distance::Response& response) {
+  fill(response, gjk::DistanceAnswer(), gjk::NoObstacles());
+}
+inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) {
+  fill(response, gjk::PosesAnswer(), gjk::NoObstacles());
+  response.verdicts.assign(asked.poses, msg::Verdict::UNKNOWN);
+  response.statuses.assign(asked.poses, response.verdict.status);
+  response.nearest_ids.assign(asked.poses, -1);
+  response.group_first_invalid.assign(asked.groups(), 0);
+}
+inline void clear(srv::CheckPath::Response& response) {
+  fill(response, gjk::PathAnswer(), gjk::NoObstacles());
+}
 inline void clear(srv::NearestFree::Response& response) {
-  response.free_pose.clear();
-  response.shift = kNaN;
-  response.turn = kNaN;
+  fill(response, gjk::NearestFreeAnswer(), gjk::NoObstacles());
 }
 
 // Why the fields of a response contradict each other; "": they do not.

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/certificate.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/text.hpp"
@@ -57,6 +58,10 @@ namespace detail {
 
 inline Answer unknown(const Fault& fault) {
   return {.verdict = Verdict::unknown, .status = fault.status, .message = fault.message};
+}
+
+inline bool is_free_and_known(const Answer& answer) noexcept {
+  return is_free(answer.verdict) && answer.status == Status::success;
 }
 
 inline bool is_known(const Snapshot& snapshot) noexcept {

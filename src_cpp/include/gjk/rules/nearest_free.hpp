@@ -8,10 +8,12 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/single_pose.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
@@ -41,6 +43,16 @@ struct NearestFreeAnswer {
   double shift = std::numeric_limits<double>::quiet_NaN();  // m, from the requested pose
   double turn = std::numeric_limits<double>::quiet_NaN();   // rad
 };
+
+template <class Known, class F>
+void fields(const NearestFreeAnswer& a, const Known&, F&& f) {
+  std::vector<double> pose;
+  if (const auto& p = a.free_pose) pose = {p->x, p->y, p->yaw};
+  GJK_FIELD(f, is_free, detail::is_free_and_known(a.answer));
+  GJK_FIELD(f, free_pose, pose);
+  GJK_FIELD(f, shift, a.shift);
+  GJK_FIELD(f, turn, a.turn);
+}
 
 namespace detail {
 

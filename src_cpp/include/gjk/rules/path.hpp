@@ -18,6 +18,7 @@
 #include "gjk/motion/arc.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/path.hpp"
@@ -59,6 +60,17 @@ struct PathAnswer {
   Bounds distance{std::numeric_limits<double>::quiet_NaN(),   // m, over the path; NaN: not known
                   std::numeric_limits<double>::quiet_NaN()};  // upper: min_distance
 };
+
+template <class Known, class F>
+void fields(const PathAnswer& a, const Known& known, F&& f) {
+  GJK_FIELD(f, is_free, detail::is_free_and_known(a.answer));
+  GJK_FIELD(f, first_invalid_segment, a.first_invalid_segment);
+  GJK_FIELD(f, last_valid_fraction, a.last_valid_fraction);
+  GJK_FIELD(f, first_collision_time, a.first_collision_time);
+  GJK_FIELD(f, obstacle_id, known.id_of(a.obstacle));
+  GJK_FIELD(f, min_distance, a.distance.upper);
+  GJK_FIELD(f, min_distance_lower_bound, a.distance.lower);
+}
 
 namespace detail {
 

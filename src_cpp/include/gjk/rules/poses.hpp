@@ -17,6 +17,7 @@
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/gradient.hpp"
@@ -59,6 +60,26 @@ struct PosesAnswer : Results {
   std::vector<Gradient> gradients;        // k per pose; none where it is not known
   std::vector<Status> gradient_statuses;  // one per pose
 };
+
+template <class Known, class F>
+void fields(const PosesAnswer& a, const Known& known, F&& f) {
+  const auto each = [&](auto of) { return detail::column(a.gradients, of); };
+  using G = const Gradient&;
+  GJK_FIELD(f, is_free, detail::is_free_and_known(a.answer));
+  GJK_FIELD(f, verdicts, a.verdicts);
+  GJK_FIELD(f, statuses, a.statuses);
+  GJK_FIELD(f, distances, a.distances);
+  GJK_FIELD(f, lower_bounds, a.lower_bounds);
+  GJK_FIELD(f, nearest_ids, detail::ids_of(a.obstacles, known));
+  GJK_FIELD(f, witnesses, a.witnesses);
+  GJK_FIELD(f, first_invalid_index, a.first_invalid);
+  GJK_FIELD(f, group_first_invalid, a.group_first_invalid);
+  GJK_FIELD(f, gradient_ids, each([&](G g) -> std::int64_t { return known.id_of(g.obstacle); }));
+  GJK_FIELD(f, gradient_distances, each([](G g) { return g.distance; }));
+  GJK_FIELD(f, gradients, each([](G g) { return std::array{g.by_x, g.by_y, g.by_yaw}; }));
+  GJK_FIELD(f, gradient_rates, each([](G g) { return g.rate; }));
+  GJK_FIELD(f, gradient_smooth, each([](G g) { return std::uint8_t{g.smooth}; }));
+}
 
 namespace detail {
 

@@ -16,6 +16,7 @@
 
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/scene/obstacle_arrays.hpp"
 #include "gjk/scene/pairwise.hpp"
@@ -49,6 +50,16 @@ struct ShapesAnswer : Results {
   Answer answer;  // the worst; without an obstacle
   std::vector<std::array<double, 2>> directions;
 };
+
+template <class Known, class F>
+void fields(const ShapesAnswer& a, const Known&, F&& f) {
+  GJK_FIELD(f, verdicts, a.verdicts);
+  GJK_FIELD(f, statuses, a.statuses);
+  GJK_FIELD(f, distances, a.distances);
+  GJK_FIELD(f, lower_bounds, a.lower_bounds);
+  GJK_FIELD(f, witnesses, a.witnesses);
+  GJK_FIELD(f, directions, a.directions);
+}
 
 namespace detail {
 

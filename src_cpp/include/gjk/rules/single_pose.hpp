@@ -4,16 +4,20 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/scene.hpp"
@@ -36,6 +40,13 @@ struct CollideAnswer {
   Answer answer;
 };
 
+template <class Known, class F>
+void fields(const CollideAnswer& a, const Known& known, F&& f) {
+  GJK_FIELD(f, is_free, detail::is_free_and_known(a.answer));
+  GJK_FIELD(f, obstacle_id, known.id_of(a.answer.obstacle));
+  GJK_FIELD(f, obstacle_source, known.source_of(a.answer.obstacle));
+}
+
 // ---- srv/Distance
 struct DistanceRequest {
   Pose pose;
@@ -49,6 +60,22 @@ struct DistanceAnswer {
   Answer answer;
   std::vector<Nearest> nearest;  // a: vehicle, b: obstacle; points in the check frame
 };
+
+template <class Known, class F>
+void fields(const DistanceAnswer& a, const Known& known, F&& f) {
+  const auto each = [&](auto of) { return detail::column(a.nearest, of); };
+  const auto pair = [](const Vec2& p) { return std::array{p.x, p.y}; };
+  using N = const Nearest&;
+  GJK_FIELD(f, is_free, detail::is_free_and_known(a.answer));
+  GJK_FIELD(f, ids, each([&](N n) -> std::int64_t { return known.id_of(n.obstacle); }));
+  GJK_FIELD(f, sources, each([&](N n) -> std::string { return known.source_of(n.obstacle); }));
+  GJK_FIELD(f, distances, each([](N n) { return n.closest.distance; }));
+  GJK_FIELD(f, lower_bounds, each([](N n) { return n.closest.lower_bound; }));
+  GJK_FIELD(f, witness_ego, each([&](N n) { return pair(n.closest.point_a); }));
+  GJK_FIELD(f, witness_obstacle, each([&](N n) { return pair(n.closest.point_b); }));
+  GJK_FIELD(f, directions, each([&](N n) { return pair(n.closest.direction); }));
+  GJK_FIELD(f, statuses, each([](N n) { return n.closest.status; }));
+}
 
 namespace detail {
 

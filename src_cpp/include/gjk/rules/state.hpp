@@ -10,6 +10,7 @@
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
+#include "gjk/rules/fields.hpp"
 #include "gjk/rules/single_pose.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/scene/time_to_collision.hpp"
@@ -41,6 +42,18 @@ struct StateAnswer {
                         std::numeric_limits<double>::quiet_NaN()};
   Vec2 direction;  // unit vector from the vehicle to the obstacle; zero: not computed
 };
+
+template <class Known, class F>
+void fields(const StateAnswer& a, const Known& known, F&& f) {
+  GJK_FIELD(f, distance, a.distance);
+  GJK_FIELD(f, distance_lower_bound, a.lower_bound);
+  GJK_FIELD(f, nearest_id, known.id_of(a.answer.obstacle));
+  GJK_FIELD(f, nearest_source, known.source_of(a.answer.obstacle));
+  GJK_FIELD(f, time_to_collision, a.time_to_collision);
+  GJK_FIELD(f, witness_ego, a.witness_ego);
+  GJK_FIELD(f, witness_obstacle, a.witness_obstacle);
+  GJK_FIELD(f, direction, a.direction);
+}
 
 namespace detail {
 

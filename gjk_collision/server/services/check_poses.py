@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""``srv/CheckPoses``: a verdict for each of many poses."""
+
+import numpy as np
+
+from ... import _core
+from ...errors import InputError
+from ...verdict import Status, Verdict
+from .. import fields
+from ..answers import Answer, answer_of
+from ..frames import IDENTITY, Pose
+from ..snapshot import Snapshot
+from .poses import NO_FLOATS, NO_INTEGERS, NO_LIMIT, Data, Floats, Integers, place
+from .service import Service
+
+__all__ = ["CheckPoses", "check_poses", "least_of"]
+
+# More poses take longer than about a millisecond, and are computed in the second thread.
+MANY = 1024
+
+
+class CheckPoses(Service):
+    """A request of ``~/check_poses``."""
+
+    name = "check_poses"
+    may_be_large = True
+    digested = (
+        ("verdicts", "statuses", "distances"),
+        ("group_first_invalid", "gradient_ids", "gradient_distances", "gradients"),
+    )
+
+    @property
+    def is_large(self) -> bool:
+        """Whether this request is computed in the second thread."""
+        # Distances, and obstacles that move, take several times as long.
+        slow = self.message.mode or len(self.message.times)
+        return len(self.message.poses) // 3 * (4 if slow else 1) > MANY
+
+    @property
+    def required_id(self) -> int:
+        """Id of the snapshot that the request requires; 0: the latest."""
+        return int(self.message.require_snapshot_id)
+
+    @property
+    def _footprints(self) -> list[str]:
+        return [str(each) for each in getattr(self.message, "footprints", ())]
+
+    @property
+    def _which(self) -> Integers:
+        return fields.numbers(getattr(self.message, "which", ()))
+
+    def chosen(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with the footprints that the request names."""
+        names, name = self._footprints, str(getattr(self.message, "footprint", ""))
+        if not names:
+            # No pose selects a footprint. Otherwise a smaller one might be checked.
+            if count := len(self._which):
+                rule = f"must be empty if footprints is empty (got {count} values)"
+                raise InputError(Status.INVALID_INPUT, "which", None, rule)
+            return snapshot.chosen(name)
+        if name:
+            rule = f"must be empty if footprints is not empty (got {name!r})"
+            raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        return snapshot.chosen_among(names)
+
+    def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
+        """Compute the answer."""
+        message = self.message
+        # Recordings of older versions do not have the fields that are read with `getattr`.
+        return check_poses(
+            data,
+            fields.numbers(message.poses),
+            fields.numbers(message.times),
+            frame=self.frame or IDENTITY,
+            stamp=self.stamp,
+            margin=float(message.margin),
+            mode=int(message.mode),
+            stop_at_first=bool(message.stop_at_first),
+            which=self._which,
+            group_offsets=fields.numbers(getattr(message, "group_offsets", ())),
+            k=int(getattr(message, "k", 0)),
+            budget=budget,
+        )
+
+    def least(self, answer: Answer) -> tuple[float, float] | None:
+        """Return the least distance at any pose."""
+        return least_of(answer)
+
+    def hit(self, answer: Answer, snapshot: Snapshot) -> Pose | None:
+        """Return the first pose that is not FREE, if it is in collision."""
+        first = answer.first_invalid_index
+        if not 0 <= first < len(answer.verdicts) or answer.verdicts[first] != Verdict.COLLISION:
+            return None
+        return (self.frame or IDENTITY).of(self._pose(first))
+
+    def verifiable(
+        self, answer: Answer, snapshot: Snapshot, index: int
+    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
+        """Return one of the poses, unless the obstacles move."""
+        if len(self.message.times):
+            return None
+        i, names = index % (len(self.message.poses) // 3), self._footprints
+        if names:
+            which = self._which
+            snapshot = snapshot.chosen(names[int(which[i]) if len(which) else 0])
+        return snapshot, self._pose(i), self.frame or IDENTITY, Verdict(int(answer.verdicts[i]))
+
+    def _pose(self, index: int) -> Pose:
+        return Pose(*fields.numbers(self.message.poses)[3 * index : 3 * index + 3].tolist())
+
+
+def least_of(answer: Answer) -> tuple[float, float] | None:
+    """Return the least of distances that are known, and the least of all bounds."""
+    known = answer.distances[np.isfinite(answer.distances)]
+    return (float(known.min()), float(np.min(answer.lower_bounds))) if len(known) else None
+
+
+def check_poses(
+    data: Data,
+    poses: Floats,
+    times: Floats = NO_FLOATS,
+    *,
+    frame: Pose = IDENTITY,
+    stamp: int = 0,
+    margin: float = 0.0,
+    mode: int = 0,
+    stop_at_first: bool = False,
+    which: Integers = NO_INTEGERS,
+    group_offsets: Integers = NO_INTEGERS,
+    k: int = 1,
+    budget: _core.Budget = NO_LIMIT,
+) -> Answer:
+    """Check many poses of the base frame.
+
+    Parameters
+    ----------
+    data : Data
+        The data to be used.
+    poses : (3 M,) float64
+        x y yaw [m, m, rad] per pose.
+    times : (M,) float64
+        Time of each pose after `stamp` [s]; empty: the obstacles do not move. A pose later than
+        `Snapshot.known_until` is UNKNOWN with the status PREDICTION_TOO_SHORT.
+    frame : Pose
+        Pose of the frame of `poses` in the check frame.
+    stamp : int
+        Stamp of the request [ns]; 0: the stamp of the snapshot.
+    margin : float
+        Added to the configured margin [m], >= 0.
+    mode : int
+        As in ``srv/CheckPoses``: 0 to 3, COLLIDE, DISTANCE, WITNESS or GRADIENT.
+    stop_at_first : bool
+        Stop at the first pose that is not FREE; with groups, at that of each group. The poses
+        after it are UNKNOWN.
+    which : (M,) or (0,) integers
+        Index of the footprint of each pose; empty: there is one footprint.
+    group_offsets : (G + 1,) or (0,) integers
+        Group g has the poses ``group_offsets[g]`` to ``group_offsets[g + 1] - 1``; empty: no
+        groups.
+    k : int
+        Number of obstacles at each pose, for derivatives.
+    budget : _core.Budget
+        Time limit. Poses not checked by then are UNKNOWN.
+    """
+    cores, errors, rows = data.cores(), NO_FLOATS, poses
+    if frame != IDENTITY:
+        _core.check_batch(poses, times, cores[0].max_poses)
+        rows, errors = place(cores, poses.reshape(-1, 3), frame, which=which)
+    return answer_of(
+        _core.check_poses(
+            cores,
+            rows,
+            times,
+            errors,
+            which,
+            group_offsets,
+            stamp,
+            margin,
+            mode,
+            stop_at_first,
+            max(k, 0),
+            budget,
+        )
+    )
