@@ -27,7 +27,7 @@ namespace gjk {
 // What is known of obstacles if there are none.
 struct NoObstacles {
   static std::int64_t id_of(std::int64_t) noexcept { return -1; }
-  static std::string source_of(std::int64_t) { return {}; }
+  static std::string source_of(std::int64_t) { return {}; }  // NOLINT(modernize-use-string-view)
 };
 
 namespace detail {
