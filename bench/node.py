@@ -214,7 +214,7 @@ def end_of(process: subprocess.Popen[str]) -> None:
 
 
 def server_command() -> list[str]:
-    parameters = [f"footprint:={CAR}", f"state_rate:={1 / BEAT}", "obstacles.timeout:=3600.0"]
+    parameters = [f"footprint:={CAR}", f"state_rate:={1 / BEAT}", "obstacles.timeout:=60.0"]
     arguments = [word for each in parameters for word in ("-p", each)]
     return ["-m", "gjk_collision.ros.node", "--ros-args", *arguments, "--log-level", "error"]
 
