@@ -318,7 +318,7 @@ _REPLIES: dict[str, type[Reply]] = {
     "NearestFree": NearestFreeReply,
 }
 _RESULTS = {
-    name: tuple(kind.__dataclass_fields__.keys() - Reply.__dataclass_fields__.keys())
+    name: [each for each in kind.__dataclass_fields__ if each not in Reply.__dataclass_fields__]
     for name, kind in _REPLIES.items()
 }
 # Numbers in a row of an array; 1 in others.

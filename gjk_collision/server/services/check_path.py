@@ -69,8 +69,8 @@ class CheckPath(Service):
         """Return one of the poses of a path that is FREE, unless the obstacles move."""
         if len(self.message.times) or answer.verdict is not Verdict.FREE:
             return None
-        i = index % (len(self.message.poses) // 3)
-        pose = Pose(*fields.numbers(self.message.poses)[3 * i : 3 * i + 3].tolist())
+        rows = fields.numbers(self.message.poses).reshape(-1, 3)
+        pose = pose_on(rows, index % len(rows), 0.0)
         return snapshot, pose, self.frame or IDENTITY, answer.verdict
 
     def _pose(self, segment: int, fraction: float) -> Pose:

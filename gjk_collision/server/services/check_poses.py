@@ -11,7 +11,7 @@ from .. import fields
 from ..answers import Answer, answer_of
 from ..frames import IDENTITY, Pose
 from ..snapshot import Snapshot
-from .poses import NO_FLOATS, NO_INTEGERS, NO_LIMIT, Data, Floats, Integers, place
+from .poses import NO_FLOATS, NO_INTEGERS, NO_LIMIT, Data, Floats, Integers, place, pose_on
 from .service import Service
 
 __all__ = ["CheckPoses", "check_poses", "least_of"]
@@ -107,7 +107,7 @@ class CheckPoses(Service):
         return snapshot, self._pose(i), self.frame or IDENTITY, Verdict(int(answer.verdicts[i]))
 
     def _pose(self, index: int) -> Pose:
-        return Pose(*fields.numbers(self.message.poses)[3 * index : 3 * index + 3].tolist())
+        return pose_on(fields.numbers(self.message.poses).reshape(-1, 3), index, 0.0)
 
 
 def least_of(answer: Answer) -> tuple[float, float] | None:

@@ -8,6 +8,7 @@ rosbags, or the plain object of a mirror.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from ... import _core
@@ -22,7 +23,7 @@ from .poses import NO_LIMIT, Data
 __all__ = ["OnePose", "Service"]
 
 
-class Service:
+class Service(ABC):
     """A request of a service. Its class has the name of the service type."""
 
     name: ClassVar[str]  # of the service, without the name of the node
@@ -80,6 +81,7 @@ class Service:
             snapshot.config, transforms, self.frame_id, self.stamp, snapshot.stamp
         )
 
+    @abstractmethod
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer, after `look_up`.
 
@@ -88,7 +90,6 @@ class Service:
         InputError
             The request is invalid.
         """
-        raise NotImplementedError
 
     def fields(self, answer: Answer, snapshot: Snapshot | None) -> dict[str, Any]:
         """Return the fields of the reply, without its info. None: it has no data."""
