@@ -157,7 +157,7 @@ class RecordedRequests(Scheduler):
         row.now, row.snapshot_id = snapshot.stamp, snapshot.id
         row.bad_sources = snapshot.bad_sources
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
-        if request is not None and request.frame is not None and request.pose is not None:
+        if request is not None and request.pose is not None:
             row.ego = tuple(request.frame.of(request.pose))
         return row
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import questions
+from questions import check_path, check_shapes
 from worlds import STEADY0, T0, Time, known
 
 from gjk_collision import path as paths
@@ -13,9 +15,7 @@ from gjk_collision.geometry import Shape, closest
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
-from gjk_collision.server import services as questions
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.services import check_path, check_shapes
 from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(2.0, 2.0)

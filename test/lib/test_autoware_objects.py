@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 
 from gjk_collision.errors import InputError
-from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 
 from gjk_collision import Path, Status, Verdict, _core
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+import questions
 from oracles import Body
 from worlds import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server import services as questions
 from gjk_collision.server.compose import Placed, placing_errors
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly

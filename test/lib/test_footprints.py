@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from shapely.affinity import rotate, translate
 from shapely.geometry import Polygon
 from worlds import BOX, FAR, FREE, HIT, S, Time, asked_as_request, known, outline, send, unknown
 
 from gjk_collision.errors import InputError
-from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import twist as read_twist
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.publication import Publication
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.twist import Twist
@@ -242,7 +243,7 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
         world = world_of(time, footprint=(), footprint_timeout=0.1)
         outline(world, time)
     message = SimpleNamespace(footprints=names, footprint="", which=np.zeros(1, np.uint8))
-    first = questions.SERVICES["CheckPoses"](message).chosen(world.snapshot(**time.both))
+    first = SERVICES["CheckPoses"](message).chosen(world.snapshot(**time.both))
     used = {"small" if is_by_speed else "default"} | ({"long"} if "long" in names else set())
     assert set(first.footprint_names) == used
     assert world.confirm(first, **time.both).footprint is not None
@@ -255,7 +256,7 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
     answer = questions.check_poses(late, np.array(FAR), which=message.which)
     assert (answer.verdict, answer.status) == unknown(Status.STALE_FOOTPRINT)
     named = SimpleNamespace(footprints=["long", "long"], footprint="", which=np.zeros(1, np.uint8))
-    first = questions.SERVICES["CheckPoses"](named).chosen(first.origin or first)
+    first = SERVICES["CheckPoses"](named).chosen(first.origin or first)
     assert first.footprint_names == ("long",)
     assert world.confirm(first, **time.both).footprint is not None
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from worlds import BOX, CAR, FAR, Time, boxes
 
 from gjk_collision import Scene, Shape
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.snapshot import Fault, Snapshot

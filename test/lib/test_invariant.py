@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import questions
 from worlds import FAR, Time, known
 
 from gjk_collision import Path, Scene, Shape, _core, check_pairs
-from gjk_collision.server import services as questions
 from gjk_collision.verdict import Verdict
 
 

@@ -11,15 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import questions
+from questions import check_path
 from worlds import CAR, STEADY0, T0
 
 from gjk_collision import _core
 from gjk_collision.geometry import Shape
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.services import check_path
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.verification import total_margin
 from gjk_collision.server.world import Footprint, World

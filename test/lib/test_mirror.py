@@ -16,9 +16,9 @@ from typing import Any
 import mirroring
 import numpy as np
 import pytest
+import questions
 from mirroring import MS, Run, S
 
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from worlds import STANDING, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose

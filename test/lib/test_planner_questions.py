@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
+from questions import place
 from worlds import asked_as_request, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.frames import Pose, SameFrameOnly
-from gjk_collision.server.services import place
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -245,7 +246,7 @@ def test_wrong_arcs_are_refused(changes: dict[str, Any], status: Status, argumen
 def test_the_pose_on_arcs_is_that_of_the_library() -> None:
     arcs = np.array([[0.2, 3.0], [-0.1, 2.0]])
     message = SimpleNamespace(poses=np.array([1.0, 2.0, 0.3]), arcs=arcs.ravel())
-    request = questions.SERVICES["CheckPath"](message)
+    request = SERVICES["CheckPath"](message)
     request.frame = Pose(5.0, 0.0, 0.0)
     at = request._pose(1, 0.8)
     assert np.allclose(at, Path.arcs([6.0, 2.0, 0.3], arcs).at(4.0))
@@ -299,7 +300,7 @@ def test_a_replayed_row_covers_the_new_answers() -> None:
 
     def digest(found: Any) -> int:
         name = "CheckPoses" if "verdicts" in found.results else "NearestFree"
-        return _reply(questions.SERVICES[name](SimpleNamespace()))(found, known).digest
+        return _reply(SERVICES[name](SimpleNamespace()))(found, known).digest
 
     known, poses = snapshot((0, 0)), np.array([[5.0, 0, 0], [6.0, 0, 0]])
     found = [

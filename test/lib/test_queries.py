@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
+from questions import check_shapes
 from worlds import CAR, STANDING, STILL, Time, send, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.server import lookup
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.services import check_shapes
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World

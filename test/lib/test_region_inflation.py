@@ -18,12 +18,12 @@ from typing import Any
 import mirroring
 import numpy as np
 import pytest
+import questions
 from mirroring import Run
 from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
-from gjk_collision.server import services as questions
 from gjk_collision.server.compose import region_of
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

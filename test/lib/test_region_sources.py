@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
-from gjk_collision.server import services as questions
 from gjk_collision.server.compose import Placed, compose_scene
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from numpy.typing import NDArray
 from worlds import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
 
@@ -18,7 +19,6 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer, answer_of
 from gjk_collision.server.answers import refused as refused_with
 from gjk_collision.server.config import Config, SourceConfig

@@ -13,10 +13,10 @@ import certify
 import numpy as np
 import oracles
 import pytest
+import questions
 from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server import services as questions
 from gjk_collision.server.compose import Placed, placing_errors
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from worlds import (
     BOX,
     CAR,
@@ -31,7 +32,6 @@ from worlds import (
 )
 
 from gjk_collision.server import lookup
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles

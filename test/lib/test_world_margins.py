@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from replays import define, replay, rows_of
 from worlds import CAR, T0, S, boxes
 from write_scenarios import CAR as OTHER_CAR
@@ -18,7 +19,6 @@ from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.interfaces import older_types
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config, SourceConfig
 from gjk_collision.server.fields import obstacles
 from gjk_collision.server.frames import Pose, SameFrameOnly

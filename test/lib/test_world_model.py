@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import questions
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -29,7 +30,6 @@ from worlds import BOX, S
 
 from gjk_collision import _core
 from gjk_collision.server import lookup
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles

@@ -12,9 +12,9 @@ from queue import SimpleQueue
 
 import numpy as np
 import pytest
+import questions
 from worlds import CAR, S, boxes
 
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.snapshot import Snapshot

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracles
+import questions
 from oracles import Body
 
-from gjk_collision.server import services as questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import questions
 
 from gjk_collision._core import Budget
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import Answer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
@@ -181,7 +182,7 @@ def asked_as_request(
     late: Callable[[], bool] | None = None,
 ) -> Answer:
     """Answer a request as the node does, without waits and checks of the time."""
-    request = questions.SERVICES[service](message)
+    request = SERVICES[service](message)
     if request.needs_footprint:
         snapshot = request.chosen(snapshot)
     request.look_up(snapshot, transforms)

@@ -18,12 +18,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+import questions
 from geometry_msgs.msg import PolygonStamped
 from server import Bench, Server, said
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.sources import adapter
-from gjk_collision.server import services as questions
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose

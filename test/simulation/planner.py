@@ -8,17 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gjk_collision import InputError, Status, _core
-from gjk_collision.server import services as questions
 from gjk_collision.server.answers import refused
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.pauses import Pauses
+from gjk_collision.server.services import SERVICES
 from gjk_collision.server.snapshot import Fault
 
 from .facts import Question
-from .wire import rows_of
+from .wire import request
 
 
 @dataclass
@@ -91,15 +89,8 @@ class Data:
         return self.asked.snapshots
 
 
-def ask(question: Question, at: int, data: questions.Data) -> Any:
+def ask(question: Question, at: int, data: Data) -> Any:
     """Answer a question from the data for it."""
-    if question.service == "Collide":
-        return questions.collide(data, Pose(*question.poses[0]), question.margin)
-    if question.service == "Distance":
-        return questions.distance(data, Pose(*question.poses[0]), 1, 0.0)
-    rows, times = rows_of(question).ravel(), np.array(question.times)
-    options: Any = {"stamp": at, "margin": question.margin}
-    if question.service == "CheckPath":
-        return questions.check_path(data, rows, times, swept=True, **options)
-    which = np.array(question.which or (), np.int64)
-    return questions.check_poses(data, rows, times, which=which, **options)
+    asked: Any = SERVICES[question.service](request(question, 0, 0))
+    asked.pose, asked.stamp = Pose(*question.poses[0]), at
+    return asked.answer(data)

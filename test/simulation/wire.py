@@ -182,7 +182,7 @@ def request(question: Question, stamp: int, required: int) -> Any:
 
 
 def request_fields(question: Question, stamp: int, required: int) -> dict[str, Any]:
-    """Return the fields of a request, as server/answer_fields.py those of a reply."""
+    """Return the fields of a request, as `Answer.fields` those of a reply."""
     header = {"frame_id": question.frame, "stamp": stamp}
     fields: dict[str, Any] = {"margin": question.margin, "footprint": question.name_at(0)}
     if question.service in ("CheckPoses", "CheckPath"):

@@ -10,12 +10,12 @@ from ...path import Path
 from ...verdict import Status, Verdict
 from .. import fields
 from ..answers import Answer, answer_of
-from ..frames import IDENTITY, Pose
+from ..frames import Pose
 from ..snapshot import Snapshot
 from .poses import NO_FLOATS, NO_LIMIT, Data, Floats, place, pose_on
 from .service import Service
 
-__all__ = ["CheckPath", "check_path"]
+__all__ = ["CheckPath"]
 
 DISCRETE, SWEPT = 0, 1  # as in srv/CheckPath
 
@@ -30,26 +30,35 @@ class CheckPath(Service):
     @property
     def is_large(self) -> bool:
         """Whether this request is computed in the second thread."""
-        return (len(self.message.poses) + len(getattr(self.message, "arcs", ()))) // 3 > 8
+        return (len(self.message.poses) + len(self._arcs)) // 3 > 8
+
+    @property
+    def _arcs(self) -> Floats:
+        # Recordings of older versions do not have this field.
+        return fields.numbers(getattr(self.message, "arcs", ()))
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
-        message, interpolation = self.message, int(self.message.interpolation)
+        m, cores, interpolation = self.message, data.cores(), int(self.message.interpolation)
         if interpolation not in (DISCRETE, SWEPT):
             rule = f"must be 0 or 1 (got {interpolation})"
             raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
-        return check_path(
-            data,
-            fields.numbers(message.poses),
-            fields.numbers(message.times),
-            # Recordings of older versions do not have this field.
-            arcs=fields.numbers(getattr(message, "arcs", ())),
-            frame=self.frame or IDENTITY,
-            stamp=self.stamp,
-            swept=interpolation == SWEPT,
-            margin=float(message.margin),
-            tolerance=float(message.tolerance),
-            budget=budget,
+        poses, times, arcs = fields.numbers(m.poses), fields.numbers(m.times), self._arcs
+        _core.check_batch(poses, NO_FLOATS, cores[0].max_poses)
+        length = float(np.abs(arcs[1::2]).sum())
+        rows, errors = place(cores, poses.reshape(-1, 3), self.frame, is_path=True, beyond=length)
+        return answer_of(
+            cores[0].check_path(
+                rows,
+                times,
+                errors,
+                arcs,
+                self.stamp,
+                float(m.margin),
+                interpolation == SWEPT,
+                float(m.tolerance),
+                budget,
+            )
         )
 
     def least(self, answer: Answer) -> tuple[float, float] | None:
@@ -71,56 +80,13 @@ class CheckPath(Service):
             return None
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
         pose = pose_on(rows, index % len(rows), 0.0)
-        return snapshot, pose, self.frame or IDENTITY, answer.verdict
+        return snapshot, pose, self.frame, answer.verdict
 
     def _pose(self, segment: int, fraction: float) -> Pose:
         """Return the pose in the check frame at a fraction of a segment, or of a path of arcs."""
-        frame, rows = self.frame or IDENTITY, fields.numbers(self.message.poses).reshape(-1, 3)
-        arcs = fields.numbers(getattr(self.message, "arcs", ()))
-        if len(arcs):
-            path = Path.arcs(frame.of(Pose(*rows[0].tolist())), arcs.reshape(-1, 2))
+        frame, rows = self.frame, fields.numbers(self.message.poses).reshape(-1, 3)
+        if len(self._arcs):
+            path = Path.arcs(frame.of(Pose(*rows[0].tolist())), self._arcs.reshape(-1, 2))
             return Pose(*path.at(fraction * float(path.length)).tolist())
         ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
         return pose_on(ways, segment, fraction)
-
-
-def check_path(
-    data: Data,
-    poses: Floats,
-    times: Floats = NO_FLOATS,
-    *,
-    arcs: Floats = NO_FLOATS,
-    frame: Pose = IDENTITY,
-    stamp: int = 0,
-    swept: bool = True,
-    margin: float = 0.0,
-    tolerance: float = 0.0,
-    budget: _core.Budget = NO_LIMIT,
-) -> Answer:
-    """Check a path through poses of the base frame, or a path of arcs from one pose.
-
-    Parameters
-    ----------
-    data, poses, times, frame, stamp, margin
-        As for `check_poses`. The times must increase strictly. If the path goes on after
-        `Snapshot.known_until`, the answer is UNKNOWN with the status PREDICTION_TOO_SHORT, unless
-        there is a collision before.
-    arcs : (2 A,) float64
-        Curvature [1/m] and length [m] per arc; `times` are then those of the start and of the end
-        of each arc, and segments are arcs. Empty: the path is straight from pose to pose.
-    swept : bool
-        Whether the path between the poses is checked too; otherwise, only the poses are.
-    tolerance : float
-        Tolerance of swept checks [m]: a path that passes an obstacle closer than margin +
-        tolerance may be reported as not free. 0: the parameter `toi_tolerance`.
-    budget : _core.Budget
-        Time limit. When it is over, the answer is UNKNOWN, unless a collision was found before.
-    """
-    (core,) = cores = data.cores()
-    _core.check_batch(poses, NO_FLOATS, core.max_poses)
-    length = float(np.abs(arcs[1::2]).sum())
-    rows = poses.reshape(-1, 3)
-    placed, errors = place(cores, rows, frame, is_path=True, beyond=length)
-    return answer_of(
-        core.check_path(placed, times, errors, arcs, stamp, margin, swept, tolerance, budget)
-    )

@@ -11,10 +11,10 @@ from .. import fields
 from ..answers import Answer, answer_of
 from ..frames import IDENTITY, Pose
 from ..snapshot import Snapshot
-from .poses import NO_FLOATS, NO_INTEGERS, NO_LIMIT, Data, Floats, Integers, place, pose_on
+from .poses import NO_FLOATS, NO_LIMIT, Data, Integers, place, pose_on
 from .service import Service
 
-__all__ = ["CheckPoses", "check_poses", "least_of"]
+__all__ = ["CheckPoses", "least_of"]
 
 # More poses take longer than about a millisecond, and are computed in the second thread.
 MANY = 1024
@@ -66,21 +66,27 @@ class CheckPoses(Service):
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
-        message = self.message
         # Recordings of older versions do not have the fields that are read with `getattr`.
-        return check_poses(
-            data,
-            fields.numbers(message.poses),
-            fields.numbers(message.times),
-            frame=self.frame or IDENTITY,
-            stamp=self.stamp,
-            margin=float(message.margin),
-            mode=int(message.mode),
-            stop_at_first=bool(message.stop_at_first),
-            which=self._which,
-            group_offsets=fields.numbers(getattr(message, "group_offsets", ())),
-            k=int(getattr(message, "k", 0)),
-            budget=budget,
+        m, cores, errors = self.message, data.cores(), NO_FLOATS
+        poses, times, which = fields.numbers(m.poses), fields.numbers(m.times), self._which
+        if self.frame != IDENTITY:
+            _core.check_batch(poses, times, cores[0].max_poses)
+            poses, errors = place(cores, poses.reshape(-1, 3), self.frame, which=which)
+        return answer_of(
+            _core.check_poses(
+                cores,
+                poses,
+                times,
+                errors,
+                which,
+                fields.numbers(getattr(m, "group_offsets", ())),
+                self.stamp,
+                float(m.margin),
+                int(m.mode),
+                bool(m.stop_at_first),
+                int(getattr(m, "k", 0)),
+                budget,
+            )
         )
 
     def least(self, answer: Answer) -> tuple[float, float] | None:
@@ -92,7 +98,7 @@ class CheckPoses(Service):
         first = answer.first_invalid_index
         if not 0 <= first < len(answer.verdicts) or answer.verdicts[first] != Verdict.COLLISION:
             return None
-        return (self.frame or IDENTITY).of(self._pose(first))
+        return self.frame.of(self._pose(first))
 
     def verifiable(
         self, answer: Answer, snapshot: Snapshot, index: int
@@ -104,7 +110,7 @@ class CheckPoses(Service):
         if names:
             which = self._which
             snapshot = snapshot.chosen(names[int(which[i]) if len(which) else 0])
-        return snapshot, self._pose(i), self.frame or IDENTITY, Verdict(int(answer.verdicts[i]))
+        return snapshot, self._pose(i), self.frame, Verdict(int(answer.verdicts[i]))
 
     def _pose(self, index: int) -> Pose:
         return pose_on(fields.numbers(self.message.poses).reshape(-1, 3), index, 0.0)
@@ -114,72 +120,3 @@ def least_of(answer: Answer) -> tuple[float, float] | None:
     """Return the least of distances that are known, and the least of all bounds."""
     known = answer.distances[np.isfinite(answer.distances)]
     return (float(known.min()), float(np.min(answer.lower_bounds))) if len(known) else None
-
-
-def check_poses(
-    data: Data,
-    poses: Floats,
-    times: Floats = NO_FLOATS,
-    *,
-    frame: Pose = IDENTITY,
-    stamp: int = 0,
-    margin: float = 0.0,
-    mode: int = 0,
-    stop_at_first: bool = False,
-    which: Integers = NO_INTEGERS,
-    group_offsets: Integers = NO_INTEGERS,
-    k: int = 1,
-    budget: _core.Budget = NO_LIMIT,
-) -> Answer:
-    """Check many poses of the base frame.
-
-    Parameters
-    ----------
-    data : Data
-        The data to be used.
-    poses : (3 M,) float64
-        x y yaw [m, m, rad] per pose.
-    times : (M,) float64
-        Time of each pose after `stamp` [s]; empty: the obstacles do not move. A pose later than
-        `Snapshot.known_until` is UNKNOWN with the status PREDICTION_TOO_SHORT.
-    frame : Pose
-        Pose of the frame of `poses` in the check frame.
-    stamp : int
-        Stamp of the request [ns]; 0: the stamp of the snapshot.
-    margin : float
-        Added to the configured margin [m], >= 0.
-    mode : int
-        As in ``srv/CheckPoses``: 0 to 3, COLLIDE, DISTANCE, WITNESS or GRADIENT.
-    stop_at_first : bool
-        Stop at the first pose that is not FREE; with groups, at that of each group. The poses
-        after it are UNKNOWN.
-    which : (M,) or (0,) integers
-        Index of the footprint of each pose; empty: there is one footprint.
-    group_offsets : (G + 1,) or (0,) integers
-        Group g has the poses ``group_offsets[g]`` to ``group_offsets[g + 1] - 1``; empty: no
-        groups.
-    k : int
-        Number of obstacles at each pose, for derivatives.
-    budget : _core.Budget
-        Time limit. Poses not checked by then are UNKNOWN.
-    """
-    cores, errors, rows = data.cores(), NO_FLOATS, poses
-    if frame != IDENTITY:
-        _core.check_batch(poses, times, cores[0].max_poses)
-        rows, errors = place(cores, poses.reshape(-1, 3), frame, which=which)
-    return answer_of(
-        _core.check_poses(
-            cores,
-            rows,
-            times,
-            errors,
-            which,
-            group_offsets,
-            stamp,
-            margin,
-            mode,
-            stop_at_first,
-            max(k, 0),
-            budget,
-        )
-    )

@@ -12,10 +12,10 @@ from ..frames import Transforms
 from ..obstacles import Obstacles
 from ..snapshot import Snapshot
 from .check_poses import least_of
-from .poses import NO_LIMIT, Data, Integers
+from .poses import NO_LIMIT, Data
 from .service import Service
 
-__all__ = ["CheckShapes", "check_shapes"]
+__all__ = ["CheckShapes"]
 
 
 class CheckShapes(Service):
@@ -38,59 +38,32 @@ class CheckShapes(Service):
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
-        message = self.message
-        return check_shapes(
-            self._config,
-            fields.obstacles(message.a),
-            fields.obstacles(message.b),
-            fields.numbers(message.pairs),
-            mode=int(message.mode),
-            margin=float(message.margin),
-            budget=budget,
+        m, config = self.message, self._config
+        a, b = fields.obstacles(m.a), fields.obstacles(m.b)
+        if a.frame != b.frame:
+            rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
+            raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
+        _check_list("a", a, config)
+        _check_list("b", b, config)
+        one, other = (
+            (each.offsets, each.xy, each.kinds, each.radius, each.poses) for each in (a, b)
+        )
+        return answer_of(
+            _core.check_shapes(
+                one,
+                other,
+                fields.numbers(m.pairs),
+                int(m.mode),
+                float(m.margin),
+                getattr(_core.ConcavePolicy, config.concave_policy),
+                config.max_poses,
+                budget,
+            )
         )
 
     def least(self, answer: Answer) -> tuple[float, float] | None:
         """Return the least distance of any pair."""
         return least_of(answer)
-
-
-def check_shapes(
-    config: Config,
-    a: Obstacles,
-    b: Obstacles,
-    pairs: Integers,
-    *,
-    mode: int = 0,
-    margin: float = 0.0,
-    budget: _core.Budget = NO_LIMIT,
-) -> Answer:
-    """Check pairs of shapes of two lists.
-
-    Parameters
-    ----------
-    config : Config
-        Parameters of the server; the limits and `concave_policy` are used.
-    a, b : Obstacles
-        The two lists, in the same frame. They need no ids.
-    pairs : (2 M,) integers
-        Index in a, index in b per pair; empty: all pairs, a in the outer loop.
-    mode : int
-        As in ``srv/CheckShapes``: 0 to 2, COLLIDE, DISTANCE or WITNESS.
-    margin : float
-        Margin [m], >= 0. If the distance is positive and not greater, the verdict is MARGIN.
-    budget : _core.Budget
-        Time limit. Pairs not checked by then are UNKNOWN.
-    """
-    if a.frame != b.frame:
-        rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
-        raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
-    _check_list("a", a, config)
-    _check_list("b", b, config)
-    one, other = ((each.offsets, each.xy, each.kinds, each.radius, each.poses) for each in (a, b))
-    policy = getattr(_core.ConcavePolicy, config.concave_policy)
-    return answer_of(
-        _core.check_shapes(one, other, pairs, mode, margin, policy, config.max_poses, budget)
-    )
 
 
 def _check_list(name: str, shapes: Obstacles, config: Config) -> None:

@@ -4,11 +4,10 @@
 
 from ... import _core
 from ..answers import Answer, answer_of
-from ..frames import IDENTITY, Pose
-from .poses import NO_LIMIT, Data, one_pose
+from .poses import NO_LIMIT, Data
 from .service import OnePose
 
-__all__ = ["Collide", "collide"]
+__all__ = ["Collide"]
 
 
 class Collide(OnePose):
@@ -18,23 +17,5 @@ class Collide(OnePose):
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
-        pose, frame = self.place
-        return collide(data, pose, float(self.message.margin), frame=frame)
-
-
-def collide(data: Data, pose: Pose, margin: float = 0.0, *, frame: Pose = IDENTITY) -> Answer:
-    """Check one pose of the base frame.
-
-    Parameters
-    ----------
-    data : Data
-        The data to be used.
-    pose : Pose
-        x y yaw [m, m, rad] of the base frame, in `frame`.
-    margin : float
-        Added to the configured margin [m], >= 0.
-    frame : Pose
-        Pose of the request's frame in the check frame.
-    """
-    core, placed, error = one_pose(data, pose, frame)
-    return answer_of(core.collide(placed, margin, error))
+        core, pose, error = self.placed(data)
+        return answer_of(core.collide(pose, float(self.message.margin), error))

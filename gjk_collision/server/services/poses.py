@@ -3,7 +3,6 @@
 """The poses of a request in the check frame, for all services."""
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...motion import Motion
 from ...verdict import Status
 from ..frames import IDENTITY, Pose
 
-__all__ = ["NO_LIMIT", "Data", "check_frame", "one_pose", "place", "pose_on"]
+__all__ = ["NO_LIMIT", "Data", "check_frame", "place", "pose_on"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -64,16 +63,6 @@ def check_frame(pose: Pose) -> None:
         _core.check_batch(np.array(pose), NO_FLOATS, 1)
     except InputError as error:
         raise InputError(error.status, "frame_pose", None, error.rule) from error
-
-
-def one_pose(data: Data, pose: Pose, frame: Pose) -> tuple[_core.Snapshot, list[float], float]:
-    """Return the data, the pose in the check frame, and its error [m]."""
-    (core,) = cores = data.cores()
-    if not all(map(isfinite, pose)):
-        rule = f"must be finite (got {tuple(pose)})"
-        raise InputError(Status.NON_FINITE, "pose", None, rule)
-    poses, errors = place(cores, np.array([pose]), frame)
-    return core, poses[0].tolist(), float(errors[0])
 
 
 def place(

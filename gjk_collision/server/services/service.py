@@ -9,7 +9,10 @@ rosbags, or the plain object of a mirror.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import isfinite
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ... import _core
 from ...errors import InputError
@@ -18,7 +21,7 @@ from .. import fields, lookup
 from ..answers import Answer, refused
 from ..frames import IDENTITY, Pose, Transforms
 from ..snapshot import Fault, Snapshot
-from .poses import NO_LIMIT, Data
+from .poses import NO_LIMIT, Data, place
 
 __all__ = ["OnePose", "Service"]
 
@@ -35,12 +38,11 @@ class Service(ABC):
     # The results that the digest of a replay covers. The second ones only if there are any.
     digested: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = (), ()
 
+    frame: Pose = IDENTITY  # pose of the request's frame in the check frame, after `look_up`
+    pose: Pose | None = None  # the pose in `frame`; None: not looked up yet, or several
+
     def __init__(self, message: Any) -> None:
         self.message = message
-        # The pose to be checked, in `frame`; None: not known yet, or there are several.
-        self.pose: Pose | None = None
-        # The pose of the request's frame in the check frame; None: not known yet, or no frame.
-        self.frame: Pose | None = None
         self.frame_id, self.stamp = fields.frame_and_stamp(message)
 
     @classmethod
@@ -117,25 +119,28 @@ class Service(ABC):
 class OnePose(Service):
     """A request with one pose. If it names no frame, it is the present pose of the vehicle."""
 
+    pose: Pose
+
     def look_up(self, snapshot: Snapshot, transforms: Transforms) -> None:
         """Look up the pose of the request's frame, or of the vehicle."""
         if self.frame_id:
-            self.pose = fields.pose(self.message.pose.pose, "pose")
+            pose = fields.pose(self.message.pose.pose, "pose")
             super().look_up(snapshot, transforms)
+            self.pose = pose
         else:
             self.pose = lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
-            self.frame = IDENTITY
 
     def verifiable(
         self, answer: Answer, snapshot: Snapshot, index: int
     ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
         """Return the pose."""
-        pose, frame = self.place
-        return snapshot, pose, frame, answer.verdict
+        return snapshot, self.pose, self.frame, answer.verdict
 
-    @property
-    def place(self) -> tuple[Pose, Pose]:
-        """The pose, and the pose of its frame in the check frame."""
-        if self.pose is None or self.frame is None:
-            raise InputError(Status.INTERNAL_ERROR, "pose", None, "was not looked up")
-        return self.pose, self.frame
+    def placed(self, data: Data) -> tuple[_core.Snapshot, list[float], float]:
+        """Return the data, the pose in the check frame, and its error [m]."""
+        (core,) = cores = data.cores()
+        if not all(map(isfinite, self.pose)):
+            rule = f"must be finite (got {tuple(self.pose)})"
+            raise InputError(Status.NON_FINITE, "pose", None, rule)
+        poses, errors = place(cores, np.array([self.pose]), self.frame)
+        return core, poses[0].tolist(), float(errors[0])
