@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'NO_RESULTS', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Servers', 'Shape', 'Snapshot', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Servers', 'Shape', 'Snapshot', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'no_results', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -229,16 +229,15 @@ class Scene:
     """
     Immutable set of obstacles.
     """
-    @staticmethod
-    def check_way(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tolerance: typing.SupportsFloat | typing.SupportsIndex) -> None:
-        ...
     def __len__(self) -> int:
         ...
     def check(self, shapes: collections.abc.Sequence[Shape], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, stop_at_first: bool, threads: typing.SupportsInt | typing.SupportsIndex, warm_start: bool, which: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32]) -> tuple:
         ...
-    def check_curves(self, shape: Shape, starts: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], first: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, has_distance: bool, threads: typing.SupportsInt | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
+    def check_curves(self, shape: Shape, starts: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], first: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, has_distance: bool, threads: typing.SupportsInt | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> dict:
         ...
-    def check_paths(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], paths: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, has_distance: bool, threads: typing.SupportsInt | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
+    def check_paths(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], paths: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, has_distance: bool, threads: typing.SupportsInt | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> dict:
+        ...
+    def check_stops(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> dict:
         ...
     def criticality(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], paths: typing.SupportsInt | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> dict:
         ...
@@ -338,8 +337,6 @@ def check_coordinates(values: typing.Annotated[numpy.typing.ArrayLike, numpy.flo
     ...
 def check_curves(starts: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
-def check_increasing(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], name: str, given: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
-    ...
 def check_pairs(a: Scene, b: Scene, pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None, margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
 @typing.overload
@@ -410,6 +407,8 @@ def moved_poses(poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], 
     ...
 def moving(pose: collections.abc.Sequence[float], velocity: collections.abc.Sequence[float], time: typing.SupportsFloat | typing.SupportsIndex) -> Motion:
     ...
+def no_results() -> dict:
+    ...
 def obstacle(scene: Scene, index: typing.SupportsInt | typing.SupportsIndex) -> Shape:
     ...
 def path(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> Motion:
@@ -464,5 +463,4 @@ MAX_COORDINATE: float = 1000000000000000.0
 MAX_TOLERANCE: float = 1.0
 MIN_TOLERANCE: float = 1e-06
 MODE_GRADIENT: int = 3
-NO_RESULTS: dict  # value = {'Collide': {'is_free': False, 'obstacle_id': -1, 'obstacle_source': ''}, 'Distance': {'is_free': False, 'ids': array([], dtype=int64), 'sources': tuple(), 'distances': array([], dtype=float64), 'lower_bounds': array([], dtype=float64), 'witness_ego': array([], shape=(0, 2), dtype=float64), 'witness_obstacle': array([], shape=(0, 2), dtype=float64), 'directions': array([], shape=(0, 2), dtype=float64), 'statuses': array([], dtype=uint16)}, 'CheckPoses': {'is_free': False, 'verdicts': array([], dtype=uint8), 'statuses': array([], dtype=uint16), 'distances': array([], dtype=float64), 'lower_bounds': array([], dtype=float64), 'nearest_ids': array([], dtype=int64), 'witnesses': array([], shape=(0, 4), dtype=float64), 'first_invalid_index': 0, 'group_first_invalid': array([], dtype=int64), 'gradient_ids': array([], dtype=int64), 'gradient_distances': array([], dtype=float64), 'gradients': array([], shape=(0, 3), dtype=float64), 'gradient_rates': array([], dtype=float64), 'gradient_smooth': array([], dtype=uint8)}, 'CheckPath': {'is_free': False, 'first_invalid_segment': 0, 'last_valid_fraction': 0.0, 'first_collision_time': nan, 'obstacle_id': -1, 'min_distance': nan, 'min_distance_lower_bound': nan}, 'NearestFree': {'is_free': False, 'free_pose': array([], dtype=float64), 'shift': nan, 'turn': nan}, 'CheckShapes': {'verdicts': array([], dtype=uint8), 'statuses': array([], dtype=uint16), 'distances': array([], dtype=float64), 'lower_bounds': array([], dtype=float64), 'witnesses': array([], shape=(0, 4), dtype=float64), 'directions': array([], shape=(0, 2), dtype=float64)}, 'CollisionState': {'distance': nan, 'distance_lower_bound': nan, 'nearest_id': -1, 'nearest_source': '', 'time_to_collision': nan, 'witness_ego': (nan, nan), 'witness_obstacle': (nan, nan), 'direction': (0.0, 0.0)}}
 SEVERITIES: tuple = (2, 0, 3, 1)

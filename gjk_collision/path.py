@@ -15,6 +15,7 @@ from .arguments import as_floats, as_integer, as_number, as_poses, located, loca
 from .errors import InputError
 from .formats import svg
 from .formats.figures import VEHICLE
+from .results import of_whole_length
 from .verdict import Status
 
 __all__ = ["Path"]
@@ -409,7 +410,7 @@ class Path:
         tolerance: float,
         has_distance: bool,
         threads: int,
-    ) -> tuple[Any, ...]:
+    ) -> dict[str, Any]:
         """Return the answer of the kernel: the worst verdict, and arrays with a row per path."""
         at, error = np.empty(0), 0.0
         if times is not None:
@@ -417,21 +418,9 @@ class Path:
         options = margin, tolerance, has_distance, threads, error
         if self._arcs is None:
             answer = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
-            _, segments, fractions, *_ = answer
-            self._of_whole_length(segments, fractions)
+            of_whole_length(answer, self._lengths())
             return answer
         return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
-
-    def _of_whole_length(
-        self, segments: NDArray[np.int64], fractions: NDArray[np.float64]
-    ) -> None:
-        """Convert fractions of the first invalid segment to fractions of each straight path."""
-        for k, steps in enumerate(self._lengths()):
-            first, total = int(segments[k]), _sum(steps)
-            if first < 0:
-                continue
-            valid = _sum(steps[:first]) + (fractions[k] * steps[first] if len(steps) else 0.0)
-            fractions[k] = min(1.0, valid / total * (1.0 - 2.0**-40)) if total > 0.0 else 0.0
 
     def _knot_times(self, given: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Return the times of the start and of the end of each segment of all paths, flat [s].

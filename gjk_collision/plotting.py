@@ -30,6 +30,7 @@ from .formats.figures import (
     rings,
 )
 from .path import Path as GivenPath
+from .results import free_length
 from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -207,20 +208,20 @@ def draw_path(
     is_path = isinstance(path, GivenPath)
     given = path if isinstance(path, GivenPath) else GivenPath.straight(path)
     outlined = None if shape is None else _Outlines(shape)
+    free = None
+    if result is not None:
+        steps = None if is_path else np.hypot(*np.diff(given.poses[:, :2], axis=0).T)
+        free = free_length(result, given.length, steps)
     if not given.shape:
-        # A result of one path has the fields of PathResult.
-        free = None if result is None else _free_length(given, result, is_path)  # type: ignore[arg-type]
         said = None if result is None else result.verdict
         _draw_path(axes, given, outlined, free, said, footprints, style)
     elif result is not None and np.shape(getattr(result, "verdicts", 0)) != given.shape:
         rule = f"must be that of these paths, of shape {given.shape}"
         raise InputError(Status.ARRAY_MISMATCH, "result", None, rule)
     for k in range(given.shape[0] if given.shape else 0):
-        one, free, said = given[k], None, None
-        if result is not None:
-            free = float(one.length) * result.last_valid_fractions[k]  # type: ignore[union-attr]
-            said = Verdict(result.verdicts[k])  # type: ignore[union-attr]
-        _draw_path(axes, one, outlined, free, said, footprints, style)
+        said = None if result is None else Verdict(result.verdicts[k])  # type: ignore[union-attr]
+        to = None if free is None else free[k]
+        _draw_path(axes, given[k], outlined, to, said, footprints, style)
     if ends:
         for poses, name, marker in ((given.starts, "start", "o"), (given.ends, "goal", "s")):
             x, y, _ = poses.reshape(-1, 3).T
@@ -255,16 +256,6 @@ def _draw_path(
         if outlined is not None:
             _draw(axes, [outlined], [pose], _look(verdict))
         axes.plot(*pose[:2], color=VERDICT_COLOURS[verdict], marker="X", markersize=9.0, zorder=5)
-
-
-def _free_length(path: GivenPath, result: PathResult, is_path: bool) -> float:
-    """Return the length of a path that is certainly free [m]."""
-    length = float(path.length)
-    if result.is_free or is_path:
-        return length * result.last_valid_fraction
-    steps = np.hypot(*np.diff(path.poses[:, :2], axis=0).T)
-    k = result.first_invalid_segment
-    return float(steps[:k].sum() + steps[k : k + 1].sum() * result.last_valid_fraction)
 
 
 def draw_region(axes: Axes, region: Region, **style: Any) -> PathPatch:

@@ -254,6 +254,33 @@ class PathsResult(Record):
     obstacle_ids = renamed("obstacle_ids", "ids")
 
 
+def free_length(
+    result: PathResult | PathsResult, whole: Any, steps: NDArray[np.float64] | None
+) -> Any:
+    """Return how much of a path, or of each, is certainly free [m]; `whole`: its length.
+
+    `steps`: the lengths of the segments, if fractions are those of a segment.
+    """
+    if isinstance(result, PathsResult):
+        return whole * result.last_valid_fractions
+    if result.is_free or steps is None:
+        return whole * result.last_valid_fraction
+    k = result.first_invalid_segment
+    return steps[:k].sum() + steps[k : k + 1].sum() * result.last_valid_fraction
+
+
+def of_whole_length(found: dict[str, Any], lengths: list[NDArray[np.float64]]) -> None:
+    """Convert fractions of segments to fractions of straight paths; `lengths`: of segments [m]."""
+    segments, fractions = found["first_invalid_segments"], found["last_valid_fractions"]
+    for k, steps in enumerate(lengths):
+        first, ends = int(segments[k]), np.cumsum([0.0, *steps])
+        if first >= 0 and ends[-1] > 0.0:
+            valid = ends[first] + fractions[k] * steps[first]
+            fractions[k] = min(1.0, valid / ends[-1] * (1.0 - 2.0**-40))
+        elif first >= 0:
+            fractions[k] = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ContactResult(Record):
     """First contacts of K trajectories.

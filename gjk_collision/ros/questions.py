@@ -166,7 +166,7 @@ class Questions(ABC):
         arcs : array_like, shape (m, 2), optional
             Curvature [1/m] and length [m] of each arc of a path from the only pose in `poses`, as
             for `Path.arcs`. `times` then has the shape (m + 1,). In the reply, segments are arcs,
-            and `last_valid_fraction` is the fraction of the length of the whole path.
+            and the fraction that is valid is that of the length of the whole path.
         at, frame_pose
             As for `check_poses`.
 

@@ -1055,29 +1055,10 @@ class Scene:
         placed = checked_poses(poses)
         at = as_rows(times, len(placed), "times", 0)
         if is_swept:
-            found = self._core.check_paths(core, placed, at, 1, *options, 0.0)
-            return self._paths_result(found, ())
-        self._core.check_way(at, options[1])
-        each = self.check(shape, placed, times, margin=margin, mode="distance")
-        first = each.first_invalid_index
-        hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
-        unsure = np.flatnonzero(
-            (each.verdicts == Verdict.COLLISION) | (each.verdicts == Verdict.UNKNOWN)
-        )
-        worst = int(np.argmax(each.verdicts == each.verdict))
-        end = hits[0] + 1 if len(hits) else None
-        return PathResult(
-            is_free=each.is_free,
-            verdict=each.verdict,
-            status=Status(int(each.statuses[worst])),
-            first_invalid_segment=max(first - 1, 0) if first >= 0 else -1,
-            last_valid_fraction=1.0 if first < 0 else 0.0,
-            first_collision_time=float(at[unsure[0]]) if len(hits) and len(at) else np.nan,
-            id=int(each.ids[first]) if first >= 0 else -1,
-            index=int(each.indices[first]) if first >= 0 else -1,
-            distance=float(each.distances[:end].min()),
-            lower_bound=float(each.lower_bounds[:end].min()),
-        )
+            found = self._core.check_paths(core, placed, at, 1, *options)
+        else:
+            found = self._core.check_stops(core, placed, at, *options[:2])
+        return self._paths_result(found, ())
 
     def first_contact(
         self,
@@ -1138,16 +1119,14 @@ class Scene:
                 as_number(tolerance, "tolerance"),
                 True,
                 thread_count(threads),
-                0.0,
             )
-        _, _, _, first, indices, verdicts, statuses, distances, lower_bounds = answer
         return ContactResult(
-            times=first,
-            distances=distances,
-            lower_bounds=lower_bounds,
-            ids=self._ids_of(indices),
-            verdicts=verdicts,
-            statuses=statuses,
+            times=answer["first_collision_times"],
+            distances=answer["distances"],
+            lower_bounds=answer["lower_bounds"],
+            ids=self._ids_of(answer["indices"]),
+            verdicts=answer["verdicts"],
+            statuses=answer["statuses"],
         )
 
     def criticality(
@@ -1329,44 +1308,20 @@ class Scene:
         return {name: until, "ids": ids, "verdicts": verdicts, "statuses": statuses}
 
     def _paths_result(
-        self, answer: tuple[Any, ...], leading: tuple[int, ...]
+        self, found: dict[str, Any], leading: tuple[int, ...]
     ) -> PathResult | PathsResult:
-        worst, *arrays = answer
-        verdict = _VERDICTS[worst]
+        verdict, indices = _VERDICTS[found.pop("verdict")], found.pop("indices")
+        common = {"is_free": verdict is Verdict.FREE, "verdict": verdict}
         if leading:
-            if len(leading) != 1:
-                arrays = [each.reshape(leading) for each in arrays]
-            segments, fractions, times, indices, verdicts, statuses, distances, bounds = arrays
+            found["ids"] = self._ids_of(indices)
             return PathsResult._of(
-                {
-                    "is_free": verdict is Verdict.FREE,
-                    "verdict": verdict,
-                    "verdicts": verdicts,
-                    "statuses": statuses,
-                    "first_invalid_segments": segments,
-                    "last_valid_fractions": fractions,
-                    "first_collision_times": times,
-                    "ids": self._ids_of(indices),
-                    "distances": distances,
-                    "lower_bounds": bounds,
-                }
+                common | {name: values.reshape(leading) for name, values in found.items()}
             )
-        segment, fraction, time, index, _, status, distance, bound = (
-            each.item() for each in arrays
-        )
+        del found["verdicts"]
+        status, index = Status(found.pop("statuses").item()), indices.item()
+        only = {name.removesuffix("s"): values.item() for name, values in found.items()}
         return PathResult._of(
-            {
-                "is_free": verdict is Verdict.FREE,
-                "verdict": verdict,
-                "status": Status(status),
-                "first_invalid_segment": segment,
-                "last_valid_fraction": fraction,
-                "first_collision_time": time,
-                "id": int(self._id_of[index]),
-                "index": index,
-                "distance": distance,
-                "lower_bound": bound,
-            }
+            common | {"status": status, "id": int(self._id_of[index]), "index": index} | only
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:

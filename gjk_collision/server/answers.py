@@ -15,6 +15,7 @@ from .snapshot import Fault, Snapshot
 __all__ = ["Answer", "answer_of", "fault_of", "info_fields", "refused"]
 
 _VERDICTS = tuple(Verdict)
+_NO_RESULTS = _core.no_results()
 _STATUSES = {int(each): each for each in Status}
 
 
@@ -70,7 +71,7 @@ def refused(kind: str, fault: Fault) -> Answer:
 
     `kind` is the name of a service type, "CollisionState", or another name if there are no fields.
     """
-    results = dict(_core.NO_RESULTS.get(kind, {}))
+    results = dict(_NO_RESULTS.get(kind, {}))
     return Answer(Verdict.UNKNOWN, fault.status, fault.message, results=results)
 
 

@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "gjk/gjk.hpp"
 #include "gjk/scene/obstacle_arrays.hpp"
@@ -22,6 +25,7 @@
 namespace gjk::bindings {
 
 namespace py = pybind11;
+using py::literals::operator""_a;  // "name"_a: the name of an argument
 
 // float64, C-contiguous. Other arrays are converted to a copy.
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
@@ -281,6 +285,42 @@ std::size_t check_index_pairs(const Array<std::int64_t>& pairs, std::size_t size
                               std::size_t size_b);
 
 inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
+
+inline py::ssize_t rows(std::size_t count) noexcept { return static_cast<py::ssize_t>(count); }
+
+// One value of each item, as an array: of(item) is a number or an enumeration.
+template <class Items, class Of = std::identity>
+auto column(const Items& items, Of of = {}) {
+  using Value = std::remove_cvref_t<std::invoke_result_t<Of&, decltype(*std::begin(items))>>;
+  using Number = typename std::conditional_t<std::is_enum_v<Value>, std::underlying_type<Value>,
+                                             std::type_identity<Value>>::type;
+  py::array_t<Number> values(rows(std::size(items)));
+  Number* next = values.mutable_data();
+  for (const auto& item : items) *next++ = static_cast<Number>(std::invoke(of, item));
+  return values;
+}
+
+// The same with a row of numbers of each item.
+inline std::array<double, 2> numbers_of(const Vec2& p) noexcept { return {p.x, p.y}; }
+inline std::array<double, 3> numbers_of(const Pose& p) noexcept { return {p.x, p.y, p.yaw}; }
+template <std::size_t N>
+std::array<double, N> numbers_of(const std::array<double, N>& row) noexcept {
+  return row;
+}
+template <class Items, class Of = std::identity>
+Doubles table(const Items& items, Of of = {}) {
+  using Row = decltype(numbers_of(std::invoke(of, *std::begin(items))));
+  Doubles values({rows(std::size(items)), rows(std::tuple_size_v<Row>)});
+  double* next = values.mutable_data();
+  for (const auto& item : items)
+    next = std::ranges::copy(numbers_of(std::invoke(of, item)), next).out;
+  return values;
+}
+
+// Closest points: x, y on a, x, y on b.
+inline std::array<double, 4> witness_of(const Closest& c) noexcept {
+  return {c.point_a.x, c.point_a.y, c.point_b.x, c.point_b.y};
+}
 
 void bind_shape(py::module_& module);
 void bind_pairs(py::module_& module);

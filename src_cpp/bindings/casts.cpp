@@ -42,16 +42,6 @@ OwnedMotion path(const Doubles& times, const Doubles& poses) {
   return motion;
 }
 
-Doubles rows_of(const OwnedMotion& motion) {
-  Doubles rows({static_cast<py::ssize_t>(motion.pieces.size()), py::ssize_t{15}});
-  double* out = rows.mutable_data();
-  for (const Piece& piece : motion.pieces) {
-    const PieceRow row = row_of(piece);
-    out = std::copy(row.begin(), row.end(), out);
-  }
-  return rows;
-}
-
 OwnedMotion motion_of(const Doubles& rows) {
   OwnedMotion motion{pieces_of(rows)};
   if (motion.pieces.empty()) throw py::value_error("pieces: must not be empty");
@@ -96,18 +86,19 @@ void bind_casts(py::module_& module) {
   py::class_<OwnedMotion>(module, "Motion", "Pose of a shape as a function of time.")
       .def_property_readonly("begin", [](const OwnedMotion& m) { return m.pieces.front().begin; })
       .def_property_readonly("end", [](const OwnedMotion& m) { return m.pieces.back().end; })
-      .def_property_readonly("pieces", &rows_of)
-      .def("at", &pose_at, py::arg("t"))
-      .def("travel", &greatest_travel, py::arg("shape"), py::arg("t0"), py::arg("t1"));
-  module.def("motion_from_pieces", &motion_of, py::arg("pieces"));
-  module.def("moving", &moving, py::arg("pose"), py::arg("velocity"), py::arg("time"));
-  module.def("path", &path, py::arg("times"), py::arg("poses"));
+      .def_property_readonly("pieces",
+                             [](const OwnedMotion& m) { return table(m.pieces, &row_of); })
+      .def("at", &pose_at, "t"_a)
+      .def("travel", &greatest_travel, "shape"_a, "t0"_a, "t1"_a);
+  module.def("motion_from_pieces", &motion_of, "pieces"_a);
+  module.def("moving", &moving, "pose"_a, "velocity"_a, "time"_a);
+  module.def("path", &path, "times"_a, "poses"_a);
   module.def(
       "check_poses",
       [](const Doubles& poses, const std::string& name) {
         checked_in_place(poses, length(poses) / 3, name.c_str());
       },
-      py::arg("poses"), py::arg("name"));
+      "poses"_a, "name"_a);
   module.def(  // rows of `steps` times each
       "check_times",
       [](const Doubles& times, const std::string& name, std::size_t steps) {
@@ -118,14 +109,7 @@ void bind_casts(py::module_& module) {
           refuse(detail::check_increasing_times(own, own, name.c_str(), begin));
         }
       },
-      py::arg("times"), py::arg("name"), py::arg("steps"));
-  module.def(
-      "check_increasing",
-      [](const Doubles& times, const std::string& name, const Doubles& given) {
-        if (length(given) != length(times)) throw py::value_error("given: one for each of times");
-        refuse(detail::check_increasing_times(view(times), view(given), name.c_str()));
-      },
-      py::arg("times"), py::arg("name"), py::arg("given"));
+      "times"_a, "name"_a, "steps"_a);
   module.def(
       "time_of_impact",
       [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
@@ -135,8 +119,8 @@ void bind_casts(py::module_& module) {
         return impact_tuple(
             time_of_impact(a, motion_a.view(), b, motion_b.view(), t0, t1, options));
       },
-      py::arg("a"), py::arg("motion_a"), py::arg("b"), py::arg("motion_b"), py::arg("t0"),
-      py::arg("t1"), py::arg("margin"), py::arg("tolerance"), py::arg("max_iterations"));
+      "a"_a, "motion_a"_a, "b"_a, "motion_b"_a, "t0"_a, "t1"_a, "margin"_a, "tolerance"_a,
+      "max_iterations"_a);
   module.def(
       "closest_approach",
       [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
@@ -151,8 +135,7 @@ void bind_casts(py::module_& module) {
                               found.distance.lower, found.time, closest_tuple(found.closest),
                               found.iterations);
       },
-      py::arg("a"), py::arg("motion_a"), py::arg("b"), py::arg("motion_b"), py::arg("t0"),
-      py::arg("t1"), py::arg("tolerance"));
+      "a"_a, "motion_a"_a, "b"_a, "motion_b"_a, "t0"_a, "t1"_a, "tolerance"_a);
   module.def(
       "shape_cast",
       [](const Shape& a, const PoseArgument& pose_a, const std::array<double, 2>& direction,
@@ -172,8 +155,8 @@ void bind_casts(py::module_& module) {
         }
         return impact_tuple(impact);
       },
-      py::arg("a"), py::arg("pose_a"), py::arg("direction"), py::arg("max_distance"), py::arg("b"),
-      py::arg("pose_b"), py::arg("margin"), py::arg("tolerance"));
+      "a"_a, "pose_a"_a, "direction"_a, "max_distance"_a, "b"_a, "pose_b"_a, "margin"_a,
+      "tolerance"_a);
 }
 
 }  // namespace gjk::bindings

@@ -57,7 +57,7 @@ py::array_t<double> grid_corners(const Array<std::uint8_t>& cells, double resolu
   each_rectangle(cells, resolution, origin, limit, [&](std::span<const Vec2> corners) {
     for (const Vec2 corner : corners) xy.insert(xy.end(), {corner.x, corner.y});
   });
-  return py::array_t<double>(static_cast<py::ssize_t>(xy.size()), xy.data());
+  return column(xy);
 }
 
 py::list circles(const Doubles& xy, double radius) {
@@ -137,26 +137,19 @@ py::tuple scan_points(const Doubles& ranges, double angle_min, double angle_incr
                 for (const Vec2 point : points) xy.insert(xy.end(), {point.x, point.y});
                 radii.push_back(reach);
               });
-  const auto array = []<typename T>(const std::vector<T>& values) {
-    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-  };
-  return py::make_tuple(array(beams), array(counts), array(xy), array(radii));
+  return py::make_tuple(column(beams), column(counts), column(xy), column(radii));
 }
 
 }  // namespace
 
 void bind_convert(py::module_& module) {
-  module.def("grid_shapes", &grid_shapes, py::arg("cells"), py::arg("resolution"),
-             py::arg("origin"));
-  module.def("grid_corners", &grid_corners, py::arg("cells"), py::arg("resolution"),
-             py::arg("origin"), py::arg("limit"));
-  module.def("circles", &circles, py::arg("xy"), py::arg("radius"));
-  module.def("scan_shapes", &scan_shapes, py::arg("ranges"), py::arg("angle_min"),
-             py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),
-             py::arg("radius"));
-  module.def("scan_points", &scan_points, py::arg("ranges"), py::arg("angle_min"),
-             py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),
-             py::arg("radius"));
+  module.def("grid_shapes", &grid_shapes, "cells"_a, "resolution"_a, "origin"_a);
+  module.def("grid_corners", &grid_corners, "cells"_a, "resolution"_a, "origin"_a, "limit"_a);
+  module.def("circles", &circles, "xy"_a, "radius"_a);
+  module.def("scan_shapes", &scan_shapes, "ranges"_a, "angle_min"_a, "angle_increment"_a,
+             "range_min"_a, "range_max"_a, "radius"_a);
+  module.def("scan_points", &scan_points, "ranges"_a, "angle_min"_a, "angle_increment"_a,
+             "range_min"_a, "range_max"_a, "radius"_a);
 }
 
 }  // namespace gjk::bindings

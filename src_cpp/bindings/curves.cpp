@@ -343,30 +343,26 @@ void bind_curves(py::module_& module) {
       [](const Doubles& a, const Doubles& b, double radius) {
         return curves(a, b, radius, &dubins);
       },
-      py::arg("a"), py::arg("b"), py::arg("radius"));
+      "a"_a, "b"_a, "radius"_a);
   module.def(
       "reeds_shepp",
       [](const Doubles& a, const Doubles& b, double radius) {
         return curves(a, b, radius, &reeds_shepp);
       },
-      py::arg("a"), py::arg("b"), py::arg("radius"));
-  module.def("free_curve", &free_curve, py::arg("scene"), py::arg("shape"), py::arg("steering"),
-             py::arg("start"), py::arg("end"), py::arg("radius"), py::arg("margin"),
-             py::arg("tolerance"), py::arg("first"));
-  module.def("shortest_curves", &shortest_curves, py::arg("steering"), py::arg("start"),
-             py::arg("end"), py::arg("radius"));
+      "a"_a, "b"_a, "radius"_a);
+  module.def("free_curve", &free_curve, "scene"_a, "shape"_a, "steering"_a, "start"_a, "end"_a,
+             "radius"_a, "margin"_a, "tolerance"_a, "first"_a);
+  module.def("shortest_curves", &shortest_curves, "steering"_a, "start"_a, "end"_a, "radius"_a);
   module.def(
       "check_arcs", [](const Doubles& arcs) { refuse(detail::check_arcs(arc_rows(arcs))); },
-      py::arg("arcs"));
-  module.def("check_curves", &check_curves, py::arg("starts"), py::arg("arcs"));
-  module.def("curve_ends", &curve_ends, py::arg("starts"), py::arg("first"), py::arg("arcs"));
-  module.def("curve_knots", &curve_knots, py::arg("starts"), py::arg("first"), py::arg("arcs"));
-  module.def("curve_poses", &curve_poses, py::arg("starts"), py::arg("first"), py::arg("arcs"),
-             py::arg("distances"));
-  module.def("curve_lengths", &curve_lengths, py::arg("starts"), py::arg("first"), py::arg("arcs"));
-  module.def("moved_poses", &moved_poses, py::arg("poses"), py::arg("frames"));
-  module.def("moved_curves", &moved_curves, py::arg("starts"), py::arg("first"), py::arg("arcs"),
-             py::arg("frames"));
+      "arcs"_a);
+  module.def("check_curves", &check_curves, "starts"_a, "arcs"_a);
+  module.def("curve_ends", &curve_ends, "starts"_a, "first"_a, "arcs"_a);
+  module.def("curve_knots", &curve_knots, "starts"_a, "first"_a, "arcs"_a);
+  module.def("curve_poses", &curve_poses, "starts"_a, "first"_a, "arcs"_a, "distances"_a);
+  module.def("curve_lengths", &curve_lengths, "starts"_a, "first"_a, "arcs"_a);
+  module.def("moved_poses", &moved_poses, "poses"_a, "frames"_a);
+  module.def("moved_curves", &moved_curves, "starts"_a, "first"_a, "arcs"_a, "frames"_a);
 }
 
 }  // namespace gjk::bindings

@@ -43,8 +43,8 @@ bool proves_free(const Shape& shape, const Doubles& pose,
 }  // namespace
 
 void bind_free_certificate(py::module_& module) {
-  module.def("proves_free", &proves_free, py::arg("shape"), py::arg("pose"), py::arg("obstacles"),
-             py::arg("poses"), py::arg("required"), py::arg("pairs"), py::arg("directions"));
+  module.def("proves_free", &proves_free, "shape"_a, "pose"_a, "obstacles"_a, "poses"_a,
+             "required"_a, "pairs"_a, "directions"_a);
 }
 
 }  // namespace gjk::bindings

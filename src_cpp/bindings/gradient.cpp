@@ -3,7 +3,7 @@
 // Gradients of signed distances to the nearest obstacles.
 #include "gjk/scene/gradient.hpp"
 
-#include "answers.hpp"
+#include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -15,50 +15,29 @@ py::tuple gradient(const Scene& scene, const Shape& shape, const Doubles& poses,
   const std::size_t count = length(poses) / 3;
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
-  const py::ssize_t rows = AnswerArrays::rows(count * k);
-  py::array_t<double> distances(rows);
-  py::array_t<double> lower_bounds(rows);
-  py::array_t<double> derivatives({rows, py::ssize_t{3}});
-  py::array_t<double> rates(rows);
-  py::array_t<std::int64_t> obstacles(rows);
-  py::array_t<bool> smooth(rows);
-  py::array_t<std::uint16_t> statuses(AnswerArrays::rows(count));
-  double* const distance = distances.mutable_data();
-  double* const lower_bound = lower_bounds.mutable_data();
-  double* const derivative = derivatives.mutable_data();
-  double* const rate = rates.mutable_data();
-  std::int64_t* const obstacle = obstacles.mutable_data();
-  bool* const is_smooth = smooth.mutable_data();
-  std::uint16_t* const of_pose = statuses.mutable_data();
+  std::vector<Gradient> all(count * k);
+  std::vector<Status> statuses(count);
   {
     const py::gil_scoped_release release;
     gradients(
         scene, shape, placed, at, k,
         [&](std::size_t n, Status status, std::span<const Gradient> found) noexcept {
-          of_pose[n] = static_cast<std::uint16_t>(status);
-          for (std::size_t j = 0; j < k; ++j) {
-            const Gradient& g = found[j];
-            const std::size_t i = n * k + j;
-            distance[i] = g.distance;
-            lower_bound[i] = g.lower_bound;
-            derivative[3 * i] = g.by_x;
-            derivative[3 * i + 1] = g.by_y;
-            derivative[3 * i + 2] = g.by_yaw;
-            rate[i] = g.rate;
-            obstacle[i] = g.obstacle;
-            is_smooth[i] = g.smooth;
-          }
+          statuses[n] = status;
+          std::ranges::copy(found.first(k), &all[n * k]);
         },
         threads);
   }
-  return py::make_tuple(distances, lower_bounds, derivatives, rates, obstacles, smooth, statuses);
+  const auto by_pose = [](const Gradient& g) { return std::array{g.by_x, g.by_y, g.by_yaw}; };
+  return py::make_tuple(column(all, &Gradient::distance), column(all, &Gradient::lower_bound),
+                        table(all, by_pose), column(all, &Gradient::rate),
+                        column(all, &Gradient::obstacle), column(all, &Gradient::smooth),
+                        column(statuses));
 }
 
 }  // namespace
 
 void bind_gradient(py::class_<Scene>& scene) {
-  scene.def("gradient", &gradient, py::arg("shape"), py::arg("poses"), py::arg("times"),
-            py::arg("k"), py::arg("threads"));
+  scene.def("gradient", &gradient, "shape"_a, "poses"_a, "times"_a, "k"_a, "threads"_a);
 }
 
 }  // namespace gjk::bindings

@@ -158,10 +158,10 @@ std::size_t check_index_pairs(const Array<std::int64_t>& pairs, std::size_t size
 }
 
 void bind_many(py::module_& module) {
-  module.def("collide_many", &collide_many, py::arg("a_offsets"), py::arg("a_xy"),
-             py::arg("b_offsets"), py::arg("b_xy"), py::arg("pairs"), py::arg("margin"));
-  module.def("distance_many", &distance_many, py::arg("a_offsets"), py::arg("a_xy"),
-             py::arg("b_offsets"), py::arg("b_xy"), py::arg("pairs"));
+  module.def("collide_many", &collide_many, "a_offsets"_a, "a_xy"_a, "b_offsets"_a, "b_xy"_a,
+             "pairs"_a, "margin"_a);
+  module.def("distance_many", &distance_many, "a_offsets"_a, "a_xy"_a, "b_offsets"_a, "b_xy"_a,
+             "pairs"_a);
 }
 
 }  // namespace gjk::bindings

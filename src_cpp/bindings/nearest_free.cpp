@@ -57,9 +57,8 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
 }  // namespace
 
 void bind_nearest_free(py::class_<Scene>& scene) {
-  scene.def("nearest_free", &nearest_free, py::arg("shape"), py::arg("pose"), py::arg("max_shift"),
-            py::arg("max_turn"), py::arg("margin"), py::arg("time"), py::arg("tolerance"),
-            py::arg("seconds") = py::none());
+  scene.def("nearest_free", &nearest_free, "shape"_a, "pose"_a, "max_shift"_a, "max_turn"_a,
+            "margin"_a, "time"_a, "tolerance"_a, "seconds"_a = py::none());
 }
 
 }  // namespace gjk::bindings

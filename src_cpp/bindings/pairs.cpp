@@ -32,7 +32,7 @@ void bind_pairs(py::module_& module) {
         PoseValues values;
         return pose.is_none() || load_pose(pose.ptr(), values);
       },
-      py::arg("pose"));
+      "pose"_a);
   module.def(
       "collide",
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
@@ -41,13 +41,13 @@ void bind_pairs(py::module_& module) {
         if (verdict == Verdict::unknown) refuse(explain_pair(a, b, at.a, at.b));
         return !is_free(verdict);
       },
-      py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
+      "a"_a, "b"_a, "pose_a"_a, "pose_b"_a);
   module.def(
       "distance",
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
         return closest_shapes(a, b, {pose_a, pose_b}).closest.distance;
       },
-      py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
+      "a"_a, "b"_a, "pose_a"_a, "pose_b"_a);
   module.def(
       "closest",
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
@@ -65,7 +65,7 @@ void bind_pairs(py::module_& module) {
                               py::make_tuple(found.part_b, c.feature_b.first, c.feature_b.second),
                               iterations, static_cast<int>(c.status));
       },
-      py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
+      "a"_a, "b"_a, "pose_a"_a, "pose_b"_a);
 }
 
 }  // namespace gjk::bindings

@@ -5,7 +5,7 @@
 
 #include <pybind11/stl.h>
 
-#include "answers.hpp"
+#include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -29,21 +29,25 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
     const py::gil_scoped_release release;
     check_pairs(a, b, listed, options, results, threads);
   }
+  using R = const PairResult&;
+  const auto given = [](bool is_asked, auto&& array) {
+    return is_asked ? py::object(array()) : py::none();
+  };
+  const bool measured = options.mode != Mode::collide;
   const bool witnessed = options.mode == Mode::witness;
-  const AnswerArrays arrays(count, {options.mode != Mode::collide, witnessed, witnessed});
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& [verdict, status, c] = results[i];
-    arrays.put(i, {verdict, status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
-  }
-  return py::make_tuple(arrays.verdicts, arrays.statuses, arrays.distances, arrays.lower_bounds,
-                        arrays.witnesses, arrays.directions);
+  return py::make_tuple(
+      column(results, &PairResult::verdict), column(results, &PairResult::status),
+      given(measured, [&] { return column(results, [](R r) { return r.closest.distance; }); }),
+      given(measured, [&] { return column(results, [](R r) { return r.closest.lower_bound; }); }),
+      given(witnessed, [&] { return table(results, [](R r) { return witness_of(r.closest); }); }),
+      given(witnessed, [&] { return table(results, [](R r) { return r.closest.direction; }); }));
 }
 
 }  // namespace
 
 void bind_pairwise(py::module_& module) {
-  module.def("check_pairs", &check_pairs_of, py::arg("a"), py::arg("b"), py::arg("pairs"),
-             py::arg("margin"), py::arg("mode"), py::arg("threads"));
+  module.def("check_pairs", &check_pairs_of, "a"_a, "b"_a, "pairs"_a, "margin"_a, "mode"_a,
+             "threads"_a);
 }
 
 }  // namespace gjk::bindings

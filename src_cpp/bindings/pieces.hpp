@@ -17,37 +17,25 @@ namespace gjk::bindings {
 
 using PieceRow = std::array<double, 15>;
 
+// The members of a piece, in the order of a row.
+template <class P>
+auto members_of(P& p) noexcept {
+  return std::tie(p.begin, p.end, p.start, p.duration, p.from.x, p.from.y, p.from.yaw, p.change.x,
+                  p.change.y, p.change.yaw, p.yaw_error, p.time_error, p.is_arc, p.from_shift,
+                  p.from_turn);
+}
+
 inline PieceRow row_of(const Piece& p) noexcept {
-  return {p.begin,
-          p.end,
-          p.start,
-          p.duration,
-          p.from.x,
-          p.from.y,
-          p.from.yaw,
-          p.change.x,
-          p.change.y,
-          p.change.yaw,
-          p.yaw_error,
-          p.time_error,
-          p.is_arc ? 1.0 : 0.0,
-          p.from_shift,
-          p.from_turn};
+  return std::apply([](auto... value) { return PieceRow{static_cast<double>(value)...}; },
+                    members_of(p));
 }
 
 inline Piece piece_of(const double* row) noexcept {
   Piece p;
-  p.begin = row[0];
-  p.end = row[1];
-  p.start = row[2];
-  p.duration = row[3];
-  p.from = {row[4], row[5], row[6]};
-  p.change = {row[7], row[8], row[9]};
-  p.yaw_error = row[10];
-  p.time_error = row[11];
-  p.is_arc = row[12] != 0.0;
-  p.from_shift = row[13];
-  p.from_turn = row[14];
+  const auto read = [&row](auto& member) {
+    member = static_cast<std::remove_reference_t<decltype(member)>>(*row++);
+  };
+  std::apply([&read](auto&... member) { (read(member), ...); }, members_of(p));
   return p;
 }
 

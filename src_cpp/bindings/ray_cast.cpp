@@ -3,7 +3,7 @@
 // Rays among the obstacles of a scene.
 #include "gjk/scene/ray_cast.hpp"
 
-#include "answers.hpp"
+#include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -29,22 +29,15 @@ py::tuple cast_rays(const Scene& scene, const Doubles& origin, const Doubles& di
     ray_cast(scene, {origin.data()[0], origin.data()[1]}, along, max_distance, tolerance, hits,
              threads);
   }
-  const AnswerArrays arrays(hits.size(), {.distances = false});
-  py::array_t<double> distances(AnswerArrays::rows(hits.size()));
-  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(hits.size()));
-  for (std::size_t n = 0; n < hits.size(); ++n) {
-    distances.mutable_data()[n] = hits[n].distance;
-    obstacles.mutable_data()[n] = hits[n].obstacle;
-    arrays.put(n, {hits[n].verdict, hits[n].status, {}, {}, {}, {}, {}});
-  }
-  return py::make_tuple(distances, obstacles, arrays.verdicts, arrays.statuses);
+  return py::make_tuple(column(hits, &RayHit::distance), column(hits, &RayHit::obstacle),
+                        column(hits, &RayHit::verdict), column(hits, &RayHit::status));
 }
 
 }  // namespace
 
 void bind_ray_cast(py::class_<Scene>& scene) {
-  scene.def("ray_cast", &cast_rays, py::arg("origin"), py::arg("directions"),
-            py::arg("max_distance"), py::arg("tolerance"), py::arg("threads"));
+  scene.def("ray_cast", &cast_rays, "origin"_a, "directions"_a, "max_distance"_a, "tolerance"_a,
+            "threads"_a);
 }
 
 }  // namespace gjk::bindings

@@ -12,23 +12,9 @@ namespace {
 
 // `segments` holds x, y of both ends of each piece of the boundary, which Python has computed.
 std::shared_ptr<Region> region_of(const Doubles& segments, const Doubles& radii, double inflation) {
-  const std::size_t count = length(radii);
-  if (count == 0 || length(segments) != 4 * count) {
-    refuse(Status::array_mismatch, "segments, radii", -1, "must hold the same number of segments");
-  }
-  refuse(check_coordinates(view(segments), "segments"));
-  checked_radius(inflation, "inflation");
-  std::vector<Region::Segment> pieces(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    const double* const ends = segments.data() + 4 * k;
-    pieces[k] = {{ends[0], ends[1]},
-                 {ends[2], ends[3]},
-                 checked_radius(radii.data()[k], "radii", static_cast<long>(k))};
-    if (pieces[k].radius < inflation) {
-      refuse(Status::invalid_input, "radii", static_cast<long>(k), "must include the inflation");
-    }
-  }
-  return std::make_shared<Region>(pieces, inflation);
+  std::shared_ptr<Region> region;
+  refuse(make_region(view(segments), view(radii), inflation, region));
+  return region;
 }
 
 // Whether each point is inside, and not on the boundary.
@@ -48,8 +34,8 @@ py::array_t<bool> contains(const Region& region, const Doubles& points_given) {
 
 void bind_region(const py::module_& module) {
   py::class_<Region, std::shared_ptr<Region>>(module, "Region", "Boundary of a region.")
-      .def(py::init(&region_of), py::arg("segments"), py::arg("radii"), py::arg("inflation") = 0.0)
-      .def("contains", &contains, py::arg("points"));
+      .def(py::init(&region_of), "segments"_a, "radii"_a, "inflation"_a = 0.0)
+      .def("contains", &contains, "points"_a);
 }
 
 }  // namespace gjk::bindings

@@ -96,17 +96,11 @@ py::object object_of(const std::vector<std::string>& values) { return py::tuple(
 template <class T>
   requires std::is_enum_v<T> || std::is_arithmetic_v<T>
 py::object object_of(const std::vector<T>& values) {
-  using To = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
-                                         std::type_identity<T>>::type;
-  py::array_t<To> array(static_cast<py::ssize_t>(values.size()));
-  if (!values.empty()) std::memcpy(array.mutable_data(), values.data(), sizeof(T) * values.size());
-  return std::move(array);
+  return column(values);
 }
 template <std::size_t N>
-py::object object_of(const std::vector<std::array<double, N>>& rows) {
-  Doubles array({static_cast<py::ssize_t>(rows.size()), static_cast<py::ssize_t>(N)});
-  if (!rows.empty()) std::memcpy(array.mutable_data(), rows.data(), sizeof(rows[0]) * rows.size());
-  return std::move(array);
+py::object object_of(const std::vector<std::array<double, N>>& values) {
+  return table(values);
 }
 
 template <class A, class Known>
@@ -251,16 +245,15 @@ void bind_rules(py::module_& module) {
   module.attr("MIN_TOLERANCE") = kMinTolerance;
   module.attr("MAX_TOLERANCE") = kMaxTolerance;
   module.attr("MODE_GRADIENT") = kModeGradient;
-  module.def(
-      "reason", [](int status) { return reason(static_cast<Status>(status)); }, py::arg("status"));
-  module.attr("NO_RESULTS") = no_results();
+  module.def("reason", [](int status) { return reason(static_cast<Status>(status)); }, "status"_a);
+  module.def("no_results", &no_results);
   module.def("internal_errors", [] { return internal_errors.load(); });
   module.def(
       "check_batch",
       [](const Doubles& poses, const Doubles& times, std::size_t limit) {
         refuse(check_batch(view(poses), view(times), limit));
       },
-      py::arg("poses"), py::arg("times"), py::arg("limit"));
+      "poses"_a, "times"_a, "limit"_a);
   module.def(
       "choose_footprint",
       [](const std::string& name, const std::vector<std::string>& names, bool is_by_speed) {
@@ -268,19 +261,18 @@ void bind_rules(py::module_& module) {
         refuse(choose_footprint(name, names, is_by_speed, is_named));
         return is_named;
       },
-      py::arg("name"), py::arg("names"), py::arg("is_by_speed"));
+      "name"_a, "names"_a, "is_by_speed"_a);
   module.attr("FIRST_POSES") = kFirstPoses;
   module.attr("FIRST_PAIRS") = kFirstPairs;
   py::class_<Budget>(module, "Budget", "Time limit of a request, which is computed in chunks.")
-      .def(py::init(&new_budget), py::arg("is_late") = py::none(), py::kw_only(),
-           py::arg("chunk_time") = Budget().chunk_time, py::arg("first_chunk") = 0,
-           py::arg("search_time") = Budget().search_time);
+      .def(py::init(&new_budget), "is_late"_a = py::none(), py::kw_only(),
+           "chunk_time"_a = Budget().chunk_time, "first_chunk"_a = 0,
+           "search_time"_a = Budget().search_time);
   py::class_<KnownSnapshot, std::shared_ptr<KnownSnapshot>>(module, "Snapshot",
                                                             "Footprint and obstacles at one time.")
-      .def(py::init(&known_snapshot), py::kw_only(), py::arg("scene"), py::arg("footprint"),
-           py::arg("stamp"), py::arg("epoch"), py::arg("horizon"), py::arg("safety_margin"),
-           py::arg("toi_tolerance"), py::arg("max_poses"), py::arg("fault"), py::arg("ids"),
-           py::arg("senders"), py::arg("region_source"))
+      .def(py::init(&known_snapshot), py::kw_only(), "scene"_a, "footprint"_a, "stamp"_a, "epoch"_a,
+           "horizon"_a, "safety_margin"_a, "toi_tolerance"_a, "max_poses"_a, "fault"_a, "ids"_a,
+           "senders"_a, "region_source"_a)
       .def_property_readonly("reach", &KnownSnapshot::reach)
       .def_property_readonly("max_poses",
                              [](const KnownSnapshot& known) { return known.view.max_poses; })
@@ -292,24 +284,19 @@ void bind_rules(py::module_& module) {
           [](const KnownSnapshot& known, std::int64_t stamp) {
             return known_until(known.view, stamp);
           },
-          py::arg("stamp"))
-      .def("collide", &collide_of, py::arg("pose"), py::arg("margin"), py::arg("error"))
-      .def("distance", &distance_of, py::arg("pose"), py::arg("k"), py::arg("max_distance"),
-           py::arg("error"))
-      .def("check_path", &check_path_of, py::arg("poses"), py::arg("times"), py::arg("errors"),
-           py::arg("arcs"), py::arg("stamp"), py::arg("margin"), py::arg("swept"),
-           py::arg("tolerance"), py::arg("budget"))
-      .def("nearest_free", &nearest_free_of, py::arg("pose"), py::arg("max_shift"),
-           py::arg("max_turn"), py::arg("margin"), py::arg("tolerance"), py::arg("error"),
-           py::arg("budget"))
-      .def("state", &state_of, py::arg("pose"), py::arg("pose_fault"), py::arg("twist"));
-  module.def("check_poses", &check_poses_of, py::arg("snapshots"), py::arg("poses"),
-             py::arg("times"), py::arg("errors"), py::arg("which"), py::arg("group_offsets"),
-             py::arg("stamp"), py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"),
-             py::arg("k"), py::arg("budget"));
-  module.def("check_shapes", &check_shapes_of, py::arg("a"), py::arg("b"), py::arg("pairs"),
-             py::arg("mode"), py::arg("margin"), py::arg("policy"), py::arg("max_pairs"),
-             py::arg("budget"));
+          "stamp"_a)
+      .def("collide", &collide_of, "pose"_a, "margin"_a, "error"_a)
+      .def("distance", &distance_of, "pose"_a, "k"_a, "max_distance"_a, "error"_a)
+      .def("check_path", &check_path_of, "poses"_a, "times"_a, "errors"_a, "arcs"_a, "stamp"_a,
+           "margin"_a, "swept"_a, "tolerance"_a, "budget"_a)
+      .def("nearest_free", &nearest_free_of, "pose"_a, "max_shift"_a, "max_turn"_a, "margin"_a,
+           "tolerance"_a, "error"_a, "budget"_a)
+      .def("state", &state_of, "pose"_a, "pose_fault"_a, "twist"_a);
+  module.def("check_poses", &check_poses_of, "snapshots"_a, "poses"_a, "times"_a, "errors"_a,
+             "which"_a, "group_offsets"_a, "stamp"_a, "margin"_a, "mode"_a, "stop_at_first"_a,
+             "k"_a, "budget"_a);
+  module.def("check_shapes", &check_shapes_of, "a"_a, "b"_a, "pairs"_a, "mode"_a, "margin"_a,
+             "policy"_a, "max_pairs"_a, "budget"_a);
 }
 
 }  // namespace gjk::bindings

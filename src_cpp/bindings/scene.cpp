@@ -211,22 +211,18 @@ void bind_scene(py::module_& module) {
             return Reported{velocities, stamps,       path_offsets, path_times,        path_poses,
                             margins,    margin_rates, lifetimes,    {policy, horizon}, time_error};
           }),
-          py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-          py::arg("path_poses"), py::arg("margins"), py::arg("margin_rates"), py::arg("lifetimes"),
-          py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
+          "velocities"_a, "stamps"_a, "path_offsets"_a, "path_times"_a, "path_poses"_a, "margins"_a,
+          "margin_rates"_a, "lifetimes"_a, "policy"_a, "horizon"_a, "time_error"_a)
       .def_readonly("path_offsets", &Reported::path_offsets);
   py::class_<ObstacleParts>(module, "ObstacleParts", "Convex parts of the points of obstacles.")
-      .def(py::init(&parts_of), py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
-           py::arg("policy"));
+      .def(py::init(&parts_of), "offsets"_a, "xy"_a, "kinds"_a, "policy"_a);
   py::class_<PlacedObstacles>(module, "PlacedObstacles", "What one message adds to a scene.")
-      .def(py::init(&placed_obstacles), py::arg("parts"), py::arg("radius"), py::arg("poses"),
-           py::arg("reported"));
+      .def(py::init(&placed_obstacles), "parts"_a, "radius"_a, "poses"_a, "reported"_a);
   py::class_<Scene> scene(module, "Scene", "Immutable set of obstacles.");
   scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)
       .def_property_readonly("bytes", &Scene::bytes)
-      .def("updated", &updated, py::arg("indices"), py::arg("poses"), py::arg("shapes"),
-           py::arg("reported"));
+      .def("updated", &updated, "indices"_a, "poses"_a, "shapes"_a, "reported"_a);
   bind_scene_queries(module, scene);
   bind_path(scene);
   bind_time_to_collision(scene);
@@ -234,15 +230,13 @@ void bind_scene(py::module_& module) {
   bind_gradient(scene);
   bind_nearest_free(scene);
   bind_ray_cast(scene);
-  module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("count"),
-             py::arg("poses"), py::arg("reported"), py::arg("region"), py::arg("threads"));
-  module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
-             py::arg("radius"), py::arg("poses"), py::arg("reported"), py::arg("policy"),
-             py::arg("region"), py::arg("threads"));
-  module.def("compose", &composed, py::arg("messages"), py::arg("stamps"), py::arg("region"),
-             py::arg("time_error"));
-  module.def("check_arrays", &check_arrays_of, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
-             py::arg("radius"), py::arg("poses"), py::arg("reported"));
+  module.def("scene_from_shapes", &from_shapes, "shapes"_a, "count"_a, "poses"_a, "reported"_a,
+             "region"_a, "threads"_a);
+  module.def("scene_from_arrays", &from_arrays, "offsets"_a, "xy"_a, "kinds"_a, "radius"_a,
+             "poses"_a, "reported"_a, "policy"_a, "region"_a, "threads"_a);
+  module.def("compose", &composed, "messages"_a, "stamps"_a, "region"_a, "time_error"_a);
+  module.def("check_arrays", &check_arrays_of, "offsets"_a, "xy"_a, "kinds"_a, "radius"_a,
+             "poses"_a, "reported"_a);
 }
 
 }  // namespace gjk::bindings

@@ -7,10 +7,14 @@
 #include <limits>
 #include <span>
 
-#include "answers.hpp"
+#include "bindings.hpp"
+#include "gjk/narrow/separation.hpp"
 
 namespace gjk::bindings {
 namespace {
+
+// Shape of the arrays of a result.
+using Extents = std::vector<py::ssize_t>;
 
 // NaN for each answer. The array is a view of one number, so it is read-only.
 py::array_t<double> not_computed(const Extents& extents) {
@@ -18,6 +22,51 @@ py::array_t<double> not_computed(const Extents& extents) {
   one.mutable_data()[0] = std::numeric_limits<double>::quiet_NaN();
   py::detail::array_proxy(one.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return {extents, Extents(extents.size()), one.data(), one};
+}
+
+// An array with a row of numbers for each pose, or none.
+template <class T>
+class Rows {
+ public:
+  Rows(Extents extents, std::size_t columns, bool is_asked) {
+    if (!is_asked) return;
+    if (columns > 1) extents.push_back(rows(columns));
+    array.emplace(extents);
+    data_ = array->mutable_data();
+  }
+  explicit Rows(const Extents& extents) : Rows(extents, 1, true) {}
+
+  // The same row from `begin` to `end` - 1. May be called by any thread, without the GIL.
+  template <class... Values>
+  void put(std::size_t begin, std::size_t end, Values... values) const noexcept {
+    if (data_ == nullptr) return;
+    T* next = data_ + begin * sizeof...(values);
+    for (std::size_t i = begin; i < end; ++i) ((*next++ = static_cast<T>(values)), ...);
+  }
+
+  std::optional<py::array_t<T>> array;
+
+ private:
+  T* data_ = nullptr;
+};
+
+// The first verdict that is not FREE; -1: none.
+std::int64_t first_invalid(std::span<const std::uint8_t> verdicts) noexcept {
+  const auto found = std::ranges::find_if_not(
+      verdicts, [](std::uint8_t v) { return is_free(static_cast<Verdict>(v)); });
+  return found == verdicts.end() ? -1 : found - verdicts.begin();
+}
+
+Verdict worst_of(std::span<const std::uint8_t> verdicts) noexcept {
+  Verdict worst = Verdict::unknown;  // if there is none
+  int most = -1;
+  for (unsigned v = 0; v < 4; ++v) {
+    const auto verdict = static_cast<Verdict>(v);
+    if (severity(verdict) <= most || std::ranges::find(verdicts, v) == verdicts.end()) continue;
+    worst = verdict;
+    most = severity(verdict);
+  }
+  return worst;
 }
 
 // Poses of shape (..., 3) give arrays of shape (...). `which`: the index of the shape at each pose,
@@ -35,27 +84,35 @@ py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, con
       extents.empty() ? 1 : static_cast<std::size_t>(extents.back()), warm_start};
   const bool has_distances = options.mode != Mode::collide;
   const bool has_witnesses = options.mode == Mode::witness;
-  const AnswerArrays arrays(extents, {has_distances, has_witnesses, has_witnesses});
-  py::array_t<std::int64_t> nearest(extents);
-  std::int64_t* const obstacle = nearest.mutable_data();
+  const Rows<std::uint8_t> verdicts(extents);
+  const Rows<std::uint16_t> statuses(extents);
+  const Rows<std::int64_t> nearest(extents);
+  const Rows<double> distances(extents, 1, has_distances);
+  const Rows<double> lower_bounds(extents, 1, has_distances);
+  const Rows<double> witnesses(extents, 4, has_witnesses);
+  const Rows<double> directions(extents, 2, has_witnesses);
   {
     const py::gil_scoped_release release;
     scene.check_each(
         shapes, view(which), placed, at, options,
         [&](std::size_t begin, std::size_t end, const PoseResult& r) noexcept {
-          std::fill(obstacle + begin, obstacle + end, r.nearest);
-          arrays.put(begin, end,
-                     {r.verdict, r.status, r.distance, r.lower_bound, r.witness_ego,
-                      r.witness_obstacle, r.direction});
+          verdicts.put(begin, end, r.verdict);
+          statuses.put(begin, end, r.status);
+          nearest.put(begin, end, r.nearest);
+          distances.put(begin, end, r.distance);
+          lower_bounds.put(begin, end, r.lower_bound);
+          witnesses.put(begin, end, r.witness_ego.x, r.witness_ego.y, r.witness_obstacle.x,
+                        r.witness_obstacle.y);
+          directions.put(begin, end, r.direction.x, r.direction.y);
         },
         threads);
   }
-  const AnswerArrays::Summary summary = arrays.summary();
+  const std::span<const std::uint8_t> all(verdicts.array->data(), count);
   const py::object none = has_distances ? py::none() : py::object(not_computed(extents));
-  return py::make_tuple(static_cast<int>(summary.worst), summary.first_invalid, arrays.verdicts,
-                        arrays.statuses, has_distances ? arrays.distances : none,
-                        has_distances ? arrays.lower_bounds : none, nearest, arrays.witnesses,
-                        arrays.directions);
+  return py::make_tuple(static_cast<int>(worst_of(all)), first_invalid(all), verdicts.array,
+                        statuses.array, has_distances ? py::cast(distances.array) : none,
+                        has_distances ? py::cast(lower_bounds.array) : none, nearest.array,
+                        witnesses.array, directions.array);
 }
 
 // See first_invalid(), for each row.
@@ -80,7 +137,17 @@ bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
   return is_free(found.verdict);
 }
 
-// Returns indices, distances, lower bounds, witnesses, directions and statuses.
+// Indices, distances, lower bounds, witnesses, directions and statuses.
+py::tuple arrays_of(const std::vector<Nearest>& found) {
+  const auto of = [&found](auto member) {
+    return column(found, [member](const Nearest& n) { return n.closest.*member; });
+  };
+  return py::make_tuple(
+      column(found, &Nearest::obstacle), of(&Closest::distance), of(&Closest::lower_bound),
+      table(found, [](const Nearest& n) { return witness_of(n.closest); }),
+      table(found, [](const Nearest& n) { return n.closest.direction; }), of(&Closest::status));
+}
+
 py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose,
                   const std::optional<double>& time, std::size_t k, double max_distance) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
@@ -95,15 +162,7 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
   refuse_unknown(scene, shape, placed, time, 0.0, status);
-  const AnswerArrays arrays(found.size(), {.witnesses = true, .directions = true});
-  py::array_t<std::int64_t> indices(AnswerArrays::rows(found.size()));
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const Closest& c = found[i].closest;
-    indices.mutable_data()[i] = found[i].obstacle;
-    arrays.put(i, {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
-  }
-  return py::make_tuple(indices, arrays.distances, arrays.lower_bounds, arrays.witnesses,
-                        arrays.directions, arrays.statuses);
+  return arrays_of(found);
 }
 
 // The same at many poses, in rows of k; rows with fewer obstacles end with the index -1 and NaN.
@@ -114,31 +173,20 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
   checked_max_distance(max_distance);
-  const AnswerArrays arrays(count * k, {.witnesses = true, .directions = true});
-  py::array_t<std::int64_t> indices(AnswerArrays::rows(count * k));
-  std::int64_t* const obstacle = indices.mutable_data();
+  Nearest none;
+  none.closest = detail::unknown_closest();
+  none.closest.status = Status::undefined;
+  std::vector<Nearest> all(count * k, none);
   std::vector<Status> statuses(count);
   {
     const py::gil_scoped_release release;
     for_each_chunk(count, 64, threads, [&] {
       return [&, ego = Scene::Ego(shape), found = std::vector<Nearest>()](std::size_t begin,
                                                                           std::size_t end) mutable {
-        constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t n = begin; n < end; ++n) {
           statuses[n] = at.empty() ? scene.nearest(ego, placed[n], k, max_distance, found)
                                    : scene.nearest(ego, placed[n], at[n], k, max_distance, found);
-          for (std::size_t j = 0; j < k; ++j) {
-            const bool is_found = j < found.size();
-            Closest c;
-            c.status = Status::undefined;
-            c.distance = c.lower_bound = kNaN;
-            c.point_a = c.point_b = c.direction = {kNaN, kNaN};
-            if (is_found) c = found[j].closest;
-            obstacle[n * k + j] = is_found ? found[j].obstacle : -1;
-            arrays.put(
-                n * k + j,
-                {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
-          }
+          std::ranges::copy(found, all.begin() + static_cast<std::ptrdiff_t>(n * k));
         }
       };
     });
@@ -147,24 +195,20 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
     const auto time = at.empty() ? std::nullopt : std::optional(at[n]);
     refuse_unknown(scene, shape, placed[n], time, 0.0, statuses[n], static_cast<long>(n));
   }
-  return py::make_tuple(indices, arrays.distances, arrays.lower_bounds, arrays.witnesses,
-                        arrays.directions, arrays.statuses);
+  return arrays_of(all);
 }
 
 }  // namespace
 
 void bind_scene_queries(py::module_& module, py::class_<Scene>& scene) {
-  module.def("first_invalid", &first_invalid_of, py::arg("verdicts"));
+  module.def("first_invalid", &first_invalid_of, "verdicts"_a);
   scene
-      .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
-           py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
-           py::arg("warm_start"), py::arg("which"))
-      .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time").noconvert(),
-           py::arg("margin").noconvert())
-      .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),
-           py::arg("max_distance"))
-      .def("nearest_at_each", &nearest_at_each, py::arg("shape"), py::arg("poses"),
-           py::arg("times"), py::arg("k"), py::arg("max_distance"), py::arg("threads"));
+      .def("check", &check, "shapes"_a, "poses"_a, "times"_a, "margin"_a, "mode"_a,
+           "stop_at_first"_a, "threads"_a, "warm_start"_a, "which"_a)
+      .def("is_free", &is_free, "shape"_a, "pose"_a, "time"_a.noconvert(), "margin"_a.noconvert())
+      .def("nearest", &nearest, "shape"_a, "pose"_a, "time"_a, "k"_a, "max_distance"_a)
+      .def("nearest_at_each", &nearest_at_each, "shape"_a, "poses"_a, "times"_a, "k"_a,
+           "max_distance"_a, "threads"_a);
 }
 
 }  // namespace gjk::bindings

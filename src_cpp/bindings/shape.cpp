@@ -36,7 +36,7 @@ py::list parts(const Shape& shape) {
       out(i, 0) = part.x[i];
       out(i, 1) = part.y[i];
     }
-    xy.attr("setflags")(py::arg("write") = false);
+    xy.attr("setflags")("write"_a = false);
     result.append(xy);
   }
   return result;
@@ -143,34 +143,34 @@ void bind_shape(py::module_& module) {
       .def_property_readonly("key", &key)
       .def("parts", &parts)
       .def("radii", &radii)
-      .def("inflated", &inflated, py::arg("margin"))
-      .def("transformed", &transformed, py::arg("pose"))
-      .def("padded", &padded, py::arg("front"), py::arg("rear"), py::arg("left"), py::arg("right"));
+      .def("inflated", &inflated, "margin"_a)
+      .def("transformed", &transformed, "pose"_a)
+      .def("padded", &padded, "front"_a, "rear"_a, "left"_a, "right"_a);
   module.def(
       "check_coordinates",
       [](const Doubles& values, const std::string& name) {
         refuse(check_coordinates(view(values), name.c_str()));
       },
-      py::arg("values"), py::arg("name"));
+      "values"_a, "name"_a);
   module.def(
       "polygon",
       [](const Doubles& xy, double radius) {
         return outline(xy, radius, ConcavePolicy::reject, "xy");
       },
-      py::arg("xy"), py::arg("radius"));
+      "xy"_a, "radius"_a);
   module.def(
       "concave",
       [](const Doubles& xy, const std::vector<Doubles>& holes, double radius) {
         return outline(xy, radius, ConcavePolicy::decompose, "outline", holes);
       },
-      py::arg("outline"), py::arg("holes"), py::arg("radius"));
-  module.def("compound", &compound, py::arg("shapes"));
+      "outline"_a, "holes"_a, "radius"_a);
+  module.def("compound", &compound, "shapes"_a);
   module.def(
       "hull",
       [](const Doubles& xy, double radius, const std::string& name) {
         return hull(xy, radius, name.c_str());
       },
-      py::arg("points"), py::arg("radius"), py::arg("name"));
+      "points"_a, "radius"_a, "name"_a);
 }
 
 }  // namespace gjk::bindings

@@ -20,11 +20,6 @@ namespace {
 
 using ObstacleOffsets = Array<std::uint64_t>;
 
-template <class T>
-Array<T> array(const std::vector<T>& values) {
-  return Array<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
 // Convex parts: part k has the vertices offsets[k] to offsets[k + 1] - 1 and the radius radii[k].
 struct PartArrays {
   std::vector<std::uint64_t> offsets{0};
@@ -39,7 +34,7 @@ struct PartArrays {
     offsets.push_back(xy.size() / 2);
     radii.push_back(part.radius);
   }
-  py::tuple arrays() const { return py::make_tuple(array(offsets), array(xy), array(radii)); }
+  py::tuple arrays() const { return py::make_tuple(column(offsets), column(xy), column(radii)); }
 };
 
 // Refuses offsets that are not those of `count` ranges up to `end`.
@@ -111,9 +106,9 @@ py::tuple state_of_scene(const Scene& scene) {
     }
     first_piece.push_back(first_piece.back() + all.motion(i).size());
   }
-  return py::make_tuple(array(first_part), parts.arrays(), array(poses), array(stamps),
-                        array(margins), array(margin_rates), array(lifetimes), array(first_piece),
-                        array(pieces), xy(all.origin()), all.time_error());
+  return py::make_tuple(column(first_part), parts.arrays(), column(poses), column(stamps),
+                        column(margins), column(margin_rates), column(lifetimes),
+                        column(first_piece), column(pieces), xy(all.origin()), all.time_error());
 }
 
 std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
@@ -213,17 +208,15 @@ py::array_t<bool> exist_at(const Scene& scene, double time) {
 }  // namespace
 
 void bind_state(py::module_& module) {
-  module.def("state_of_shape", &state_of_shape, py::arg("shape"));
-  module.def("shape_from_state", &shape_from_state, py::arg("offsets"), py::arg("xy"),
-             py::arg("radii"));
-  module.def("state_of_scene", &state_of_scene, py::arg("scene"));
-  module.def("scene_from_state", &scene_from_state, py::arg("first_part"), py::arg("parts"),
-             py::arg("poses"), py::arg("stamps"), py::arg("margins"), py::arg("margin_rates"),
-             py::arg("lifetimes"), py::arg("first_piece"), py::arg("pieces"), py::arg("origin"),
-             py::arg("time_error"), py::arg("region"));
-  module.def("obstacle", &obstacle, py::arg("scene"), py::arg("index"));
-  module.def("exist_at", &exist_at, py::arg("scene"), py::arg("time"));
-  module.def("poses_of", &poses_of, py::arg("scene"), py::arg("time"));
+  module.def("state_of_shape", &state_of_shape, "shape"_a);
+  module.def("shape_from_state", &shape_from_state, "offsets"_a, "xy"_a, "radii"_a);
+  module.def("state_of_scene", &state_of_scene, "scene"_a);
+  module.def("scene_from_state", &scene_from_state, "first_part"_a, "parts"_a, "poses"_a,
+             "stamps"_a, "margins"_a, "margin_rates"_a, "lifetimes"_a, "first_piece"_a, "pieces"_a,
+             "origin"_a, "time_error"_a, "region"_a);
+  module.def("obstacle", &obstacle, "scene"_a, "index"_a);
+  module.def("exist_at", &exist_at, "scene"_a, "time"_a);
+  module.def("poses_of", &poses_of, "scene"_a, "time"_a);
 }
 
 }  // namespace gjk::bindings

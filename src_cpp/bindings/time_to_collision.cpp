@@ -3,7 +3,7 @@
 // Times to collision of a vehicle and obstacles that keep their present twists.
 #include "gjk/scene/time_to_collision.hpp"
 
-#include "answers.hpp"
+#include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -51,23 +51,16 @@ py::tuple time_to_collision_of(const Scene& scene, const Shape& shape, const Dou
     const py::gil_scoped_release release;
     times_to_collision(scene, shape, placed, moving, at, options, results, threads);
   }
-  const AnswerArrays arrays(count, {.distances = false});
-  py::array_t<double> until(AnswerArrays::rows(count));
-  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(count));
-  for (std::size_t n = 0; n < count; ++n) {
-    until.mutable_data()[n] = results[n].time;
-    obstacles.mutable_data()[n] = results[n].obstacle;
-    arrays.put(n, {results[n].verdict, results[n].status, {}, {}, {}, {}, {}});
-  }
-  return py::make_tuple(until, obstacles, arrays.verdicts, arrays.statuses);
+  using Found = TimeToCollision;
+  return py::make_tuple(column(results, &Found::time), column(results, &Found::obstacle),
+                        column(results, &Found::verdict), column(results, &Found::status));
 }
 
 }  // namespace
 
 void bind_time_to_collision(py::class_<Scene>& scene) {
-  scene.def("time_to_collision", &time_to_collision_of, py::arg("shape"), py::arg("poses"),
-            py::arg("twists"), py::arg("times"), py::arg("horizon"), py::arg("tolerance"),
-            py::arg("threads"));
+  scene.def("time_to_collision", &time_to_collision_of, "shape"_a, "poses"_a, "twists"_a, "times"_a,
+            "horizon"_a, "tolerance"_a, "threads"_a);
 }
 
 }  // namespace gjk::bindings

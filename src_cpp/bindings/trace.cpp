@@ -70,10 +70,9 @@ py::tuple deciding_step(const Shape& a, const Shape& b, const PoseArgument& pose
 }  // namespace
 
 void bind_trace(py::module_& module) {
-  module.def("trace", &trace_parts, py::arg("a"), py::arg("b"), py::arg("pose_a"),
-             py::arg("pose_b"), py::arg("part_a"), py::arg("part_b"));
-  module.def("deciding_step", &deciding_step, py::arg("a"), py::arg("b"), py::arg("pose_a"),
-             py::arg("pose_b"), py::arg("part_a"), py::arg("part_b"), py::arg("margin"));
+  module.def("trace", &trace_parts, "a"_a, "b"_a, "pose_a"_a, "pose_b"_a, "part_a"_a, "part_b"_a);
+  module.def("deciding_step", &deciding_step, "a"_a, "b"_a, "pose_a"_a, "pose_b"_a, "part_a"_a,
+             "part_b"_a, "margin"_a);
 }
 
 }  // namespace gjk::bindings

@@ -13,6 +13,7 @@ namespace gjk_collision {
 namespace {
 
 constexpr std::size_t kPoses = 3;
+const PosesAsked kThree{kPoses, {}};
 
 template <class Response>
 Response free_head() {
@@ -72,7 +73,7 @@ void expect_head_is_checked(const typename Service::Response& free, Size... size
 TEST(Reply, HeadOfEveryService) {
   expect_head_is_checked<srv::Collide>(free_head<srv::Collide::Response>());
   expect_head_is_checked<srv::Distance>(free_head<srv::Distance::Response>());
-  expect_head_is_checked<srv::CheckPoses>(free_poses(), kPoses);
+  expect_head_is_checked<srv::CheckPoses>(free_poses(), kThree);
   expect_head_is_checked<srv::CheckPath>(free_path());
 }
 
@@ -95,9 +96,9 @@ TEST(Reply, EveryPoseIsFree) {
   for (const auto& breaks_it : breaks) {
     Response response = free_poses();
     breaks_it(response);
-    expect_refused<srv::CheckPoses>(response, kPoses);
+    expect_refused<srv::CheckPoses>(response, kThree);
     // Whatever was received, there is one entry per pose to read.
-    const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kPoses);
+    const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kThree);
     EXPECT_EQ(reply.response.verdicts, std::vector<std::uint8_t>(kPoses, msg::Verdict::UNKNOWN));
     EXPECT_EQ(reply.response.nearest_ids, std::vector<std::int64_t>(kPoses, -1));
     EXPECT_EQ(reply.response.first_invalid_index, 0);
@@ -110,7 +111,7 @@ TEST(Reply, OtherVerdictsAreKept) {
   response.verdict.verdict = response.verdicts[1] = msg::Verdict::COLLISION;
   response.nearest_ids[1] = 5;
   response.first_invalid_index = 1;
-  const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kPoses);
+  const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kThree);
   EXPECT_FALSE(reply.is_free);
   EXPECT_EQ(reply.response, response);
 }
@@ -119,13 +120,13 @@ TEST(Reply, RefusedRequestHasOneEntryPerPose) {
   srv::CheckPoses::Response response;
   response.verdict.status = msg::Verdict::NON_FINITE;
   response.verdict.message = "poses[2]: must be finite (got nan)";
-  const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kPoses);
+  const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kThree);
   EXPECT_EQ(reply.response.statuses, std::vector<std::uint16_t>(kPoses, msg::Verdict::NON_FINITE));
   EXPECT_EQ(reply.response.verdict.message, response.verdict.message);
 }
 
 TEST(Reply, GroupsAgreeWithTheirPoses) {
-  const PosesAsked asked(kPoses, {0, 1, 3});
+  const PosesAsked asked{kPoses, {0, 1, 3}};
   auto response = free_poses();
   response.group_first_invalid = {-1, -1};
   EXPECT_TRUE(reply_of<srv::CheckPoses>(response, 0.1, asked).is_free);

@@ -240,7 +240,7 @@ def test_only_certificates_conclude_free() -> None:
     naming = {path.name for path in files if "Verdict::free" in path.read_text()}
     assert naming == {"certificate.hpp"}
     casting = {path.name for path in files if "static_cast<Verdict>" in path.read_text()}
-    assert casting == {"answers.hpp"}  # of what the kernel answered
+    assert casting == {"scene_queries.cpp"}  # of what the kernel answered
 
 
 # ---- weight
@@ -248,11 +248,13 @@ def test_only_certificates_conclude_free() -> None:
 # Code lines: without blank lines, comments, docstrings and proofs. Growth fails. A change that
 # needs more room raises its row, with the reason beside it; one that needs less lowers it.
 BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "src_cpp/include/gjk": (15_540, ("src_cpp/include/gjk/**/*.hpp",)),
-    "src_cpp/bindings": (3_060, ("src_cpp/bindings/*.?pp",)),
-    "src_cpp/ros without tests": (745, ("src_cpp/ros/gjk_collision/*.hpp",)),
+    # + 20: paths that are checked at their poses only, which Python computed too; whether the end
+    # of the free part of a path is consistent, from src_cpp/ros
+    "src_cpp/include/gjk": (15_560, ("src_cpp/include/gjk/**/*.hpp",)),
+    "src_cpp/bindings": (2_840, ("src_cpp/bindings/*.?pp",)),
+    "src_cpp/ros without tests": (720, ("src_cpp/ros/gjk_collision/*.hpp",)),
     "library": (
-        4_190,
+        4_150,
         (
             "gjk_collision/[!_]*.py",
             "gjk_collision/__init__.py",

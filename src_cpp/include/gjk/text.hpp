@@ -7,7 +7,6 @@
 #include <string>
 
 #include "gjk/scene/checks.hpp"
-#include "gjk/scene/path.hpp"
 #include "gjk/shape/domain.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
@@ -91,20 +90,13 @@ inline std::string to_string(const Closest& closest) {
   return to_string(closest.status) + ": distance " + text_of(closest.distance) +
          " m, lower bound " + text_of(closest.lower_bound) + " m";
 }
+inline std::string to_string(Verdict verdict, Status status) {
+  return to_string(verdict) + (verdict == Verdict::unknown ? ": " + to_string(status) : "");
+}
 inline std::string to_string(const PoseResult& result) {
-  std::string text = to_string(result.verdict);
-  if (result.verdict == Verdict::unknown) text += ": " + to_string(result.status);
+  std::string text = to_string(result.verdict, result.status);
   if (result.nearest >= 0) text += ", obstacle " + std::to_string(result.nearest);
   if (!std::isnan(result.distance)) text += ", distance " + text_of(result.distance) + " m";
-  return text;
-}
-inline std::string to_string(const PathResult& result) {
-  std::string text = to_string(result.verdict);
-  if (result.verdict == Verdict::unknown) text += ": " + to_string(result.status);
-  if (result.first_invalid_segment >= 0) {
-    text += " at segment " + std::to_string(result.first_invalid_segment);
-  }
-  if (result.obstacle >= 0) text += ", obstacle " + std::to_string(result.obstacle);
   return text;
 }
 

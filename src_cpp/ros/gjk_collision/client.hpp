@@ -38,6 +38,18 @@ struct ClientOptions {
   std::size_t max_outstanding = 16;
 };
 
+namespace detail {
+
+srv::Collide service_of(const srv::Collide::Request&);
+srv::Distance service_of(const srv::Distance::Request&);
+srv::CheckPoses service_of(const srv::CheckPoses::Request&);
+srv::CheckPath service_of(const srv::CheckPath::Request&);
+
+}  // namespace detail
+
+template <class Request>
+using ServiceOf = decltype(detail::service_of(std::declval<const Request&>()));
+
 // Client of one collision server. Any number of threads may use it.
 //
 // Replies are received by a thread of the client. So the blocking functions may be called anywhere,
@@ -91,7 +103,7 @@ class CollisionClient {
     return call<srv::Distance>(request);
   }
   Reply<srv::CheckPoses> check_poses(const srv::CheckPoses::Request& request) {
-    return call<srv::CheckPoses>(request, PosesAsked(request));
+    return call<srv::CheckPoses>(request);
   }
   Reply<srv::CheckPath> check_path(const srv::CheckPath::Request& request) {
     return call<srv::CheckPath>(request);
@@ -99,31 +111,19 @@ class CollisionClient {
 
   // ---- with a callback. It runs in the thread of the client, or in this one if the answer is
   // UNKNOWN at once. It must not throw, and must not destroy the client.
-  void send(const srv::Collide::Request& request, Callback<srv::Collide> done) {
-    post<srv::Collide>(request, std::move(done));
-  }
-  void send(const srv::Distance::Request& request, Callback<srv::Distance> done) {
-    post<srv::Distance>(request, std::move(done));
-  }
-  void send(const srv::CheckPoses::Request& request, Callback<srv::CheckPoses> done) {
-    post<srv::CheckPoses>(request, std::move(done), PosesAsked(request));
-  }
-  void send(const srv::CheckPath::Request& request, Callback<srv::CheckPath> done) {
-    post<srv::CheckPath>(request, std::move(done));
+  template <class Request>
+  void send(const Request& request, Callback<ServiceOf<Request>> done) {
+    post<ServiceOf<Request>>(request, std::move(done));
   }
 
   // ---- with a future
-  std::future<Reply<srv::Collide>> send(const srv::Collide::Request& request) {
-    return promised<srv::Collide>(request);
-  }
-  std::future<Reply<srv::Distance>> send(const srv::Distance::Request& request) {
-    return promised<srv::Distance>(request);
-  }
-  std::future<Reply<srv::CheckPoses>> send(const srv::CheckPoses::Request& request) {
-    return promised<srv::CheckPoses>(request);
-  }
-  std::future<Reply<srv::CheckPath>> send(const srv::CheckPath::Request& request) {
-    return promised<srv::CheckPath>(request);
+  template <class Request>
+  std::future<Reply<ServiceOf<Request>>> send(const Request& request) {
+    using Service = ServiceOf<Request>;
+    const auto promise = std::make_shared<std::promise<Reply<Service>>>();
+    std::future<Reply<Service>> future = promise->get_future();
+    send(request, [promise](Reply<Service> reply) { promise->set_value(std::move(reply)); });
+    return future;
   }
 
   // Number of requests that have no reply yet.
@@ -178,9 +178,9 @@ class CollisionClient {
   }
 
   // Returns a number for the request, or 0 if `done` has been called with UNKNOWN.
-  template <class Service, class... Size>
-  std::uint64_t post(const typename Service::Request& request, Callback<Service> done,
-                     Size... size) {
+  template <class Service>
+  std::uint64_t post(const typename Service::Request& request, Callback<Service> done) {
+    const PosesAsked asked = asked_by(request);
     const Client<Service>& client = std::get<Client<Service>>(clients_);
     const Clock::time_point sent = Clock::now();
     // The numbers of rclcpp are known only after the reply may have come.
@@ -197,14 +197,14 @@ class CollisionClient {
                                 why += std::string(": the service ") + client->get_service_name() +
                                        " is not available";
                               }
-                              done(no_reply<Service>(std::move(why), size...));
+                              done(no_reply<Service>(std::move(why), asked));
                             }};
       }
     }
     if (number == 0) {
       done(no_reply<Service>("not sent: " + std::to_string(options_.max_outstanding) +
                                  " requests have no reply yet (max_outstanding)",
-                             size...));
+                             asked));
       return 0;
     }
     const auto receive = [=, this](typename rclcpp::Client<Service>::SharedFuture future) {
@@ -213,10 +213,10 @@ class CollisionClient {
       if (!take(number, taken)) return;  // late
       if (passed > options_.timeout) return taken.give_up();
       const auto response = future.get();
-      Reply<Service> reply = reply_of<Service>(*response, passed.count(), size...);
+      Reply<Service> reply = reply_of<Service>(*response, passed.count(), asked);
       if (const auto fault = note_server(response->info.snapshot_id)) {
         reply = unknown_reply<Service>(static_cast<std::uint16_t>(fault->status), fault->message,
-                                       size...);
+                                       asked);
         reply.round_trip = passed.count();
       }
       done(std::move(reply));
@@ -227,17 +227,17 @@ class CollisionClient {
     return number;
   }
 
-  template <class Service, class... Size>
-  Reply<Service> call(const typename Service::Request& request, Size... size) {
+  template <class Service>
+  Reply<Service> call(const typename Service::Request& request) {
+    const PosesAsked asked = asked_by(request);
     if (thread_.is_this_thread()) {
-      return no_reply<Service>("a blocking call in a callback of this client: use send()", size...);
+      return no_reply<Service>("a blocking call in a callback of this client: use send()", asked);
     }
     const auto promise = std::make_shared<std::promise<Reply<Service>>>();
     std::future<Reply<Service>> future = promise->get_future();
     const Clock::time_point deadline = Clock::now() + options_.timeout;
     const std::uint64_t number = post<Service>(
-        request, [promise](Reply<Service> reply) { promise->set_value(std::move(reply)); },
-        size...);
+        request, [promise](Reply<Service> reply) { promise->set_value(std::move(reply)); });
     if (future.wait_until(deadline) != std::future_status::ready) {
       Pending taken;
       if (take(number, taken)) taken.give_up();
@@ -245,16 +245,7 @@ class CollisionClient {
     Reply<Service> reply = future.get();  // the thread that took the request sets it now
     // This thread may have been stopped after the reply arrived.
     if (Clock::now() <= deadline || !reply.is_free) return reply;
-    return no_reply<Service>("no reply within " + timeout_text(), size...);
-  }
-
-  template <class Service>
-  std::future<Reply<Service>> promised(const typename Service::Request& request) {
-    const auto promise = std::make_shared<std::promise<Reply<Service>>>();
-    std::future<Reply<Service>> future = promise->get_future();
-    send(request, Callback<Service>(
-                      [promise](Reply<Service> reply) { promise->set_value(std::move(reply)); }));
-    return future;
+    return no_reply<Service>("no reply within " + timeout_text(), asked);
   }
 
   // Why a reply from a snapshot cannot be used: other servers of this name reply, too.

@@ -148,20 +148,18 @@ class CollisionMirror {
 
   Reply<srv::Collide> collide(const gjk::Pose& pose, const Question& question = {}) {
     Asked asked = ask(question);
-    const gjk::CollideAnswer found = answer(asked, [&] {
+    return answered<srv::Collide>(asked, [&] {
       return gjk::collide(asked.view(), gjk::CollideRequest{pose, question.margin, 0.0});
     });
-    return finished<srv::Collide>(asked, found);
   }
 
   // `question.margin` must be 0, as distances do not depend on it.
   Reply<srv::Distance> distance(const gjk::Pose& pose, std::size_t k = 1, double max_distance = 0.0,
                                 const Question& question = {}) {
     Asked asked = ask(question);
-    const gjk::DistanceAnswer found = answer(asked, [&] {
+    return answered<srv::Distance>(asked, [&] {
       return gjk::distance(asked.view(), gjk::DistanceRequest{pose, k, max_distance, 0.0});
     });
-    return finished<srv::Distance>(asked, found);
   }
 
   // `poses`: x (m), y (m), yaw (rad) per pose.
@@ -178,11 +176,10 @@ class CollisionMirror {
     request.which = question.which;
     request.group_offsets = question.group_offsets;
     request.k = question.gradients;
-    const gjk::PosesAnswer found =
-        answer(asked, [&] { return gjk::check_poses(asked.views(), request); });
-    const PosesAsked size(poses.size() / 3,
-                          {question.group_offsets.begin(), question.group_offsets.end()});
-    return finished<srv::CheckPoses>(asked, found, size);
+    const PosesAsked size{poses.size() / 3,
+                          {question.group_offsets.begin(), question.group_offsets.end()}};
+    return answered<srv::CheckPoses>(
+        asked, [&] { return gjk::check_poses(asked.views(), request); }, size);
   }
 
   // `poses`: as above, along a path of straight lines; with arcs, the first pose.
@@ -197,9 +194,7 @@ class CollisionMirror {
     request.swept = question.swept;
     request.tolerance = question.tolerance;
     request.arcs = question.arcs;
-    const gjk::PathAnswer found =
-        answer(asked, [&] { return gjk::check_path(asked.view(), request); });
-    return finished<srv::CheckPath>(asked, found);
+    return answered<srv::CheckPath>(asked, [&] { return gjk::check_path(asked.view(), request); });
   }
 
   // There is no limit of the time that the search takes.
@@ -207,9 +202,8 @@ class CollisionMirror {
     Asked asked = ask(question);
     const gjk::NearestFreeRequest request{
         pose, question.max_shift, question.max_turn, question.margin, question.tolerance, 0.0};
-    const gjk::NearestFreeAnswer found =
-        answer(asked, [&] { return gjk::nearest_free(asked.view(), request); });
-    return finished<srv::NearestFree>(asked, found);
+    return answered<srv::NearestFree>(asked,
+                                      [&] { return gjk::nearest_free(asked.view(), request); });
   }
 
  private:
@@ -265,13 +259,10 @@ class CollisionMirror {
     changed_.notify_all();
   }
 
-  template <class Compute>
-  std::invoke_result_t<Compute&> answer(Asked& asked, Compute compute) {
-    return gjk::Mirror::answer(compute, [&] { return fault_at_return(asked); });
-  }
-
-  template <class Service, class Found, class... Size>
-  static Reply<Service> finished(const Asked& asked, const Found& found, Size... size) {
+  // The reply with the answer that compute() returns.
+  template <class Service, class Compute>
+  Reply<Service> answered(const Asked& asked, Compute compute, const PosesAsked& size = {}) {
+    const auto found = gjk::Mirror::answer(compute, [&] { return fault_at_return(asked); });
     const gjk::Answer& answer = found.answer;
     typename Service::Response response;
     detail::fill(response, found, asked);
@@ -288,7 +279,7 @@ class CollisionMirror {
     response.info.max_obstacle_age = asked.max_obstacle_age();
     response.info.header.stamp = rclcpp::Time(asked.view().stamp);
     response.info.compute_time = passed;
-    return reply_of<Service>(std::move(response), passed, size...);
+    return reply_of<Service>(std::move(response), passed, size);
   }
 
   const std::string frame_;

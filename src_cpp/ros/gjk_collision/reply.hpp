@@ -38,19 +38,23 @@ struct Reply {
   explicit operator bool() const = delete;
 };
 
-// What a request of CheckPoses asked for, to judge the response.
+// What a request of CheckPoses asked for, to judge the response; nothing for other services.
 struct PosesAsked {
   std::size_t poses = 0;
   std::vector<std::uint32_t> group_offsets;
 
-  PosesAsked(std::size_t count, std::vector<std::uint32_t> offsets = {})
-      : poses(count), group_offsets(std::move(offsets)) {}
-  explicit PosesAsked(const srv::CheckPoses::Request& request)
-      : PosesAsked(request.poses.size() / 3, request.group_offsets) {}
   std::size_t groups() const noexcept {
     return group_offsets.empty() ? 0 : group_offsets.size() - 1;
   }
 };
+
+template <class Request>
+PosesAsked asked_by(const Request&) {
+  return {};
+}
+inline PosesAsked asked_by(const srv::CheckPoses::Request& request) {
+  return {request.poses.size() / 3, request.group_offsets};
+}
 
 namespace detail {
 
@@ -83,10 +87,10 @@ void fill(Response& response, const Answer& answer, const Known& known) {
 }
 
 // Set the results of a response to their values for "none", except the verdict.
-inline void clear(srv::Collide::Response& response) {
+inline void clear(srv::Collide::Response& response, const PosesAsked&) {
   fill(response, gjk::CollideAnswer(), gjk::NoObstacles());
 }
-inline void clear(srv::Distance::Response& response) {
+inline void clear(srv::Distance::Response& response, const PosesAsked&) {
   fill(response, gjk::DistanceAnswer(), gjk::NoObstacles());
 }
 inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) {
@@ -96,10 +100,10 @@ inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) 
   response.nearest_ids.assign(asked.poses, -1);
   response.group_first_invalid.assign(asked.groups(), 0);
 }
-inline void clear(srv::CheckPath::Response& response) {
+inline void clear(srv::CheckPath::Response& response, const PosesAsked&) {
   fill(response, gjk::PathAnswer(), gjk::NoObstacles());
 }
-inline void clear(srv::NearestFree::Response& response) {
+inline void clear(srv::NearestFree::Response& response, const PosesAsked&) {
   fill(response, gjk::NearestFreeAnswer(), gjk::NoObstacles());
 }
 
@@ -120,18 +124,15 @@ std::string contradiction_in_head(const Response& response) {
   return {};
 }
 
-inline std::string contradiction(const srv::Collide::Response& response) {
-  return contradiction_in_head(response);
-}
+// The same beside these fields.
+inline std::string contradiction(const srv::Collide::Response&, const PosesAsked&) { return {}; }
 
-inline std::string contradiction(const srv::NearestFree::Response& response) {
-  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+inline std::string contradiction(const srv::NearestFree::Response& response, const PosesAsked&) {
   const std::size_t size = response.free_pose.size();
   return size == (response.is_free ? 3U : 0U) ? "" : "free_pose does not fit is_free";
 }
 
-inline std::string contradiction(const srv::Distance::Response& response) {
-  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+inline std::string contradiction(const srv::Distance::Response& response, const PosesAsked&) {
   const std::size_t n = response.ids.size();
   const bool is_equal = response.sources.size() == n && response.distances.size() == n &&
                         response.lower_bounds.size() == n && response.statuses.size() == n;
@@ -153,7 +154,6 @@ inline std::size_t first_not_free(const srv::CheckPoses::Response& response, std
 
 inline std::string contradiction(const srv::CheckPoses::Response& response,
                                  const PosesAsked& asked) {
-  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
   const std::size_t n = asked.poses;
   // A request that was refused as a whole has no entries.
   if (response.verdicts.empty() && response.statuses.empty() && !response.is_free) return {};
@@ -198,51 +198,46 @@ inline std::string contradiction(const srv::CheckPoses::Response& response,
   return {};
 }
 
-inline std::string contradiction(const srv::CheckPath::Response& response) {
-  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
-  const double fraction = response.last_valid_fraction;
-  const bool is_whole = response.first_invalid_segment == -1 && fraction == 1.0;
-  const bool is_part = response.first_invalid_segment >= 0 && fraction >= 0.0 && fraction <= 1.0;
-  if (response.is_free ? is_whole : is_part) return {};
-  return std::string("is_free is ") + (response.is_free ? "true" : "false") +
-         ", but first_invalid_segment is " + std::to_string(response.first_invalid_segment) +
-         " and last_valid_fraction is " + std::to_string(fraction);
+inline std::string contradiction(const srv::CheckPath::Response& response, const PosesAsked&) {
+  return gjk::has_consistent_end(response) ? "" : "the end of the free part does not fit is_free";
 }
 
 }  // namespace detail
 
-// A reply that is UNKNOWN, with a status and a reason. `size`: a PosesAsked, for CheckPoses only.
-template <class Service, class... Size>
-Reply<Service> unknown_reply(std::uint16_t status, std::string why, Size... size) {
+// A reply that is UNKNOWN, with a status and a reason.
+template <class Service>
+Reply<Service> unknown_reply(std::uint16_t status, std::string why, const PosesAsked& asked = {}) {
   Reply<Service> reply;
   reply.response.verdict.verdict = msg::Verdict::UNKNOWN;
   reply.response.verdict.status = status;
   reply.response.verdict.message = std::move(why);
   reply.response.info.footprint_age = detail::kNaN;
   reply.response.info.max_obstacle_age = detail::kNaN;
-  detail::clear(reply.response, size...);
+  detail::clear(reply.response, asked);
   return reply;
 }
 
 // A reply for which there is no response.
-template <class Service, class... Size>
-Reply<Service> no_reply(std::string why, Size... size) {
-  return unknown_reply<Service>(msg::Verdict::UNDEFINED, std::move(why), size...);
+template <class Service>
+Reply<Service> no_reply(std::string why, const PosesAsked& asked = {}) {
+  return unknown_reply<Service>(msg::Verdict::UNDEFINED, std::move(why), asked);
 }
 
-// The reply for a response that was received after `round_trip` (s). `size` as above.
-template <class Service, class... Size>
-Reply<Service> reply_of(typename Service::Response response, double round_trip, Size... size) {
+// The reply for a response that was received after `round_trip` (s).
+template <class Service>
+Reply<Service> reply_of(typename Service::Response response, double round_trip,
+                        const PosesAsked& asked = {}) {
   Reply<Service> reply{false, std::move(response), round_trip};
-  const std::string contradiction = detail::contradiction(reply.response, size...);
+  std::string contradiction = detail::contradiction_in_head(reply.response);
+  if (contradiction.empty()) contradiction = detail::contradiction(reply.response, asked);
   if (!contradiction.empty()) {
     reply.response.is_free = false;
     reply.response.verdict.verdict = msg::Verdict::UNKNOWN;
     reply.response.verdict.status = msg::Verdict::UNDEFINED;
     reply.response.verdict.message = "the reply contradicts itself: " + contradiction;
-    detail::clear(reply.response, size...);
+    detail::clear(reply.response, asked);
   } else if constexpr (std::is_same_v<Service, srv::CheckPoses>) {
-    if (reply.response.verdicts.empty()) detail::clear(reply.response, size...);
+    if (reply.response.verdicts.empty()) detail::clear(reply.response, asked);
   }
   reply.is_free = reply.response.is_free;
   return reply;

@@ -72,6 +72,14 @@ void fields(const PathAnswer& a, const Known& known, F&& f) {
   GJK_FIELD(f, min_distance_lower_bound, a.distance.lower);
 }
 
+// Whether the free part of a path, as in the fields of a reply, fits to `is_free`.
+template <class Reply>
+bool has_consistent_end(const Reply& reply) noexcept {
+  const double fraction = reply.last_valid_fraction;
+  if (reply.is_free) return reply.first_invalid_segment == -1 && fraction == 1.0;
+  return reply.first_invalid_segment >= 0 && fraction >= 0.0 && fraction <= 1.0;
+}
+
 namespace detail {
 
 // The result for a part of a path, and the index of its first segment.
@@ -79,56 +87,6 @@ struct PathPart {
   std::size_t begin = 0;
   PathResult result;
 };
-
-// A path of which nothing is known.
-inline PathResult unknown_path(Status status) noexcept {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  PathResult none;
-  none.status = status;
-  none.first_invalid_segment = 0;
-  none.last_valid_fraction = 0.0;
-  none.distance = {kNaN, kNaN};
-  return none;
-}
-
-// The smaller one; NaN if one of them is.
-inline double least_of(double a, double b) noexcept {
-  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
-  return std::fmin(a, b);
-}
-
-// The result for a path that is checked at its poses only. It is free up to the pose before the
-// first one that is not.
-inline PathResult of_poses(std::span<const PoseResult> poses, std::span<const double> times) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  PathResult path;
-  path.verdict = Verdict::unknown;
-  path.status = Status::success;
-  path.distance = {kInfinity, kInfinity};
-  bool hit = false;
-  std::size_t unsure = poses.size();
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    const PoseResult& r = poses[i];
-    if (i == 0 || severity(r.verdict) > severity(path.verdict)) {
-      path.verdict = r.verdict;
-      path.status = r.status;
-    }
-    if (path.first_invalid_segment < 0 && !is_free(r.verdict)) {
-      path.first_invalid_segment = i > 0 ? static_cast<std::int64_t>(i) - 1 : 0;
-      path.last_valid_fraction = 0.0;
-      path.obstacle = r.nearest;
-    }
-    const bool is_hit = r.verdict == Verdict::collision;
-    if (unsure == poses.size() && (is_hit || r.verdict == Verdict::unknown)) unsure = i;
-    if (!hit) {
-      path.distance = {least_of(path.distance.lower, r.lower_bound),
-                       least_of(path.distance.upper, r.distance)};
-    }
-    hit |= is_hit;
-  }
-  if (hit && !times.empty()) path.first_collision_time = times[unsure];
-  return path;
-}
 
 // The result for a segment that begins before and ends after the prediction horizon. `found`: the
 // result for the whole segment, as if there were no horizon. `share`: the fraction of the segment
@@ -279,7 +237,7 @@ inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathReques
           const std::span<const double> times = times_in(begin, end);
           parts.push_back(
               {begin,
-               of_poses(results_at(snapshot, vehicle, poses_in(begin, end), times, total), times)});
+               path_of(results_at(snapshot, vehicle, poses_in(begin, end), times, total), times)});
           return parts.back().result.verdict != Verdict::collision;
         });
   }
@@ -398,7 +356,7 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
         });
   } else {  // the first arc ends after the horizon: only the start is checked
     const std::span<const double> start = std::span(at).first(1);
-    found = of_poses(results_at(snapshot, vehicle, {&whole.start, 1}, start, total), start);
+    found = path_of(results_at(snapshot, vehicle, {&whole.start, 1}, start, total), start);
   }
   const bool hit = found.verdict == Verdict::collision;
   const bool is_late = !hit && done < known;

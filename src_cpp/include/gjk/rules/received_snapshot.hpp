@@ -347,38 +347,17 @@ class ReceivedSnapshot {
       ids_.insert(ids_.end(), list.ids.begin(), list.ids.end());
       senders_.push_back({list.source, ids_.size()});
     }
-    std::shared_ptr<const Region> region;
-    if (Issue issue = read_region(message, region)) return issue;
+    std::shared_ptr<Region> region;
+    if (!region_source_.empty()) {
+      Issue issue = make_region(message.region_boundary, message.region_radii,
+                                message.region_inflation, region);
+      if (issue) return issue;
+    }
     std::vector<const PlacedObstacles*> messages;
     for (const PlacedObstacles& each : placed) messages.push_back(&each);
     // The conversions of stamps and of query times have a few rounding errors each.
     const double time_error = ids_.empty() ? 0.0 : 0x1p-50 * (latest + horizon_ + 1.0);
     scene_ = compose(messages, stamps, std::move(region), time_error);
-    return {};
-  }
-
-  template <class Message>
-  Issue read_region(const Message& message, std::shared_ptr<const Region>& region) const {
-    if (region_source_.empty()) return {};
-    const std::size_t n = message.region_radii.size();
-    const auto& ends = message.region_boundary;
-    if (n == 0 || ends.size() != 4 * n) {
-      return detail::bad("region_boundary", "must have 4 values for each of region_radii");
-    }
-    if (Issue issue = check_coordinates(ends, "region_boundary")) return issue;
-    if (Issue issue = detail::check_lengths(message.region_radii, n, "region_radii")) return issue;
-    const double inflation = message.region_inflation;
-    if (Issue issue = check_radius(inflation, "region_inflation", -1)) return issue;
-    std::vector<Region::Segment> segments(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      segments[k] = {{ends[4 * k], ends[4 * k + 1]},
-                     {ends[4 * k + 2], ends[4 * k + 3]},
-                     message.region_radii[k]};
-      if (segments[k].radius < inflation) {
-        return detail::bad("region_radii", "must include the inflation", Status::invalid_input);
-      }
-    }
-    region = std::make_shared<Region>(segments, inflation);
     return {};
   }
 

@@ -345,6 +345,31 @@ struct PlacedObstacles {
   }
 };
 
+// Sets `region` to that of a boundary in a message: x, y of both ends of each segment, and their
+// radii. Returns why there is none.
+inline Issue make_region(std::span<const double> ends, std::span<const double> radii,
+                         double inflation, std::shared_ptr<Region>& region) {
+  const std::size_t n = radii.size();
+  if (n == 0 || ends.size() != 4 * n) {
+    return detail::mismatch("region_boundary", "must have 4 values for each of region_radii");
+  }
+  for (Issue issue :
+       {check_coordinates(ends, "region_boundary"), detail::check_lengths(radii, n, "region_radii"),
+        check_radius(inflation, "region_inflation")}) {
+    if (issue) return issue;
+  }
+  std::vector<Region::Segment> segments(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double* const end = &ends[4 * k];
+    segments[k] = {{end[0], end[1]}, {end[2], end[3]}, radii[k]};
+    if (radii[k] < inflation) {
+      return {Status::invalid_input, "region_radii", -1, "must include the inflation"};
+    }
+  }
+  region = std::make_shared<Region>(segments, inflation);
+  return {};
+}
+
 // Sets what is not set by Scene::add(), and builds the scene. `time_error` (s): see
 // Scene::set_time_error().
 inline void finish(Scene& scene, std::span<const double> margins, std::span<const double> rates,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "gjk/callback.hpp"
 #include "gjk/motion/arc.hpp"
@@ -17,6 +18,7 @@
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
+#include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
@@ -53,7 +55,31 @@ struct PathResult {
   // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
   // A value of 0 or less means a collision, but is not the penetration depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+
+  // Calls f(name, of) for each field, with the name for the values of several paths, as in Python.
+  // `of`: as for std::invoke, with a result.
+  template <class F>
+  static void fields(F f) {
+    f("verdicts", &PathResult::verdict);
+    f("statuses", &PathResult::status);
+    f("first_invalid_segments", &PathResult::first_invalid_segment);
+    f("last_valid_fractions", &PathResult::last_valid_fraction);
+    f("first_collision_times", &PathResult::first_collision_time);
+    f("indices", &PathResult::obstacle);
+    f("distances", [](const PathResult& r) { return r.distance.upper; });
+    f("lower_bounds", [](const PathResult& r) { return r.distance.lower; });
+  }
 };
+
+// In one line, for logs.
+inline std::string to_string(const PathResult& result) {
+  std::string text = to_string(result.verdict, result.status);
+  if (result.first_invalid_segment >= 0) {
+    text += " at segment " + std::to_string(result.first_invalid_segment);
+  }
+  if (result.obstacle >= 0) text += ", obstacle " + std::to_string(result.obstacle);
+  return text;
+}
 
 // Called with the number of segments that are done; returns false to end the check.
 using GoOn = Callback<bool, std::size_t>;
@@ -99,6 +125,60 @@ void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> sta
 void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                  std::span<const double> times, const PathOptions& options,
                  std::span<PathResult> results, unsigned threads = 1);
+
+namespace detail {
+
+// A path of which nothing is known, except perhaps a lower bound (m).
+inline PathResult unknown_path(Status status,
+                               double lower = std::numeric_limits<double>::quiet_NaN()) noexcept {
+  PathResult none;
+  none.status = status;
+  none.first_invalid_segment = 0;
+  none.last_valid_fraction = 0.0;
+  none.distance = {lower, std::numeric_limits<double>::quiet_NaN()};
+  return none;
+}
+
+// The smaller one; NaN if one of them is.
+inline double least_of(double a, double b) noexcept {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  return std::fmin(a, b);
+}
+
+}  // namespace detail
+
+// The result for a path that is checked at its poses only. It is free up to the pose before the
+// first one that is not.
+inline PathResult path_of(std::span<const PoseResult> poses, std::span<const double> times) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  PathResult path;
+  path.verdict = Verdict::unknown;
+  path.status = Status::success;
+  path.distance = {kInfinity, kInfinity};
+  bool hit = false;
+  std::size_t unsure = poses.size();
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    const PoseResult& r = poses[i];
+    if (i == 0 || severity(r.verdict) > severity(path.verdict)) {
+      path.verdict = r.verdict;
+      path.status = r.status;
+    }
+    if (path.first_invalid_segment < 0 && !is_free(r.verdict)) {
+      path.first_invalid_segment = i > 0 ? static_cast<std::int64_t>(i) - 1 : 0;
+      path.last_valid_fraction = 0.0;
+      path.obstacle = r.nearest;
+    }
+    const bool is_hit = r.verdict == Verdict::collision;
+    if (unsure == poses.size() && (is_hit || r.verdict == Verdict::unknown)) unsure = i;
+    if (!hit) {
+      path.distance = {detail::least_of(path.distance.lower, r.lower_bound),
+                       detail::least_of(path.distance.upper, r.distance)};
+    }
+    hit |= is_hit;
+  }
+  if (hit && !times.empty()) path.first_collision_time = times[unsure];
+  return path;
+}
 
 namespace detail {
 
@@ -467,13 +547,7 @@ inline Issue check_way(const Scene& scene, const Shape& ego, const ArcPath& curv
 }
 
 inline PathResult refused_path() noexcept {
-  PathResult result;
-  result.status = Status::invalid_input;
-  result.first_invalid_segment = 0;
-  result.last_valid_fraction = 0.0;
-  result.distance = {-std::numeric_limits<double>::infinity(),
-                     std::numeric_limits<double>::quiet_NaN()};
-  return result;
+  return unknown_path(Status::invalid_input, -std::numeric_limits<double>::infinity());
 }
 
 // Checks the segments one after the other, until one collides or go_on(number of segments that are
