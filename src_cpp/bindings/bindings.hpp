@@ -295,8 +295,9 @@ auto column(const Items& items, Of of = {}) {
   using Number = typename std::conditional_t<std::is_enum_v<Value>, std::underlying_type<Value>,
                                              std::type_identity<Value>>::type;
   py::array_t<Number> values(rows(std::size(items)));
-  Number* next = values.mutable_data();
-  for (const auto& item : items) *next++ = static_cast<Number>(std::invoke(of, item));
+  std::ranges::transform(items, values.mutable_data(), [&of](const auto& item) {
+    return static_cast<Number>(std::invoke(of, item));
+  });
   return values;
 }
 

@@ -32,12 +32,12 @@ struct Message {
     py::object value;
 
     template <class T>
-    operator T() const {  // NOLINT(google-explicit-constructor)
+    operator T() const {  // NOLINT(misc-explicit-constructor)
       if constexpr (std::is_base_of_v<Message, T>) return T{{value}};
       if constexpr (!std::is_base_of_v<Message, T>) return value.cast<T>();
     }
     template <class T>
-    operator std::vector<T>() const {  // NOLINT(google-explicit-constructor)
+    operator std::vector<T>() const {  // NOLINT(misc-explicit-constructor)
       std::vector<T> values;
       if constexpr (std::is_arithmetic_v<T>) {
         const Array<T> array(value);

@@ -40,9 +40,12 @@ class Rows {
   template <class... Values>
   void put(std::size_t begin, std::size_t end, Values... values) const noexcept {
     if (data_ == nullptr) return;
-    T* next = data_ + begin * sizeof...(values);
-    for (std::size_t i = begin; i < end; ++i) ((*next++ = static_cast<T>(values)), ...);
+    const std::array row{static_cast<T>(values)...};
+    for (std::size_t i = begin; i < end; ++i) std::ranges::copy(row, data_ + i * row.size());
   }
+
+  // Of all rows of one number.
+  std::span<const T> view(std::size_t count) const noexcept { return {data_, count}; }
 
   std::optional<py::array_t<T>> array;
 
@@ -107,7 +110,7 @@ py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, con
         },
         threads);
   }
-  const std::span<const std::uint8_t> all(verdicts.array->data(), count);
+  const std::span<const std::uint8_t> all = verdicts.view(count);
   const py::object none = has_distances ? py::none() : py::object(not_computed(extents));
   return py::make_tuple(static_cast<int>(worst_of(all)), first_invalid(all), verdicts.array,
                         statuses.array, has_distances ? py::cast(distances.array) : none,
