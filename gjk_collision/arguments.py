@@ -34,7 +34,6 @@ __all__ = [
     "as_poses",
     "as_rows_of",
     "as_vector",
-    "caller_level",
     "instance",
     "located",
     "located_in",
@@ -237,10 +236,10 @@ def warn_of_degrees(argument: str, at: int | None, yaw: float) -> None:
     """Warn of a yaw that looks like degrees. The kernel's bindings call this."""
     where = argument if at is None else f"{argument}[{at}]"
     text = f"{where}: yaw must be in radians, but {yaw:g} looks like degrees: use np.deg2rad"
-    warnings.warn(text, UserWarning, stacklevel=caller_level())
+    warnings.warn(text, UserWarning, stacklevel=_caller_level())
 
 
-def caller_level() -> int:
+def _caller_level() -> int:
     """Return the `stacklevel` of a warning of the calling function, which points to the user."""
     frame = sys._getframe(1)
     count = 1

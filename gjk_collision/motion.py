@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
@@ -20,7 +19,6 @@ from .arguments import (
     as_number,
     as_point,
     as_vector,
-    caller_level,
     instance,
 )
 from .errors import InputError
@@ -280,8 +278,7 @@ def time_of_impact(
 ) -> Impact:
     """Return the first time at which the distance of two moving shapes falls to `margin`.
 
-    No impact is missed, however thin the shapes are or however fast they move. The old order of
-    the arguments, (a, motion_a, b, motion_b), is deprecated.
+    No impact is missed, however thin the shapes are or however fast they move.
 
     Parameters
     ----------
@@ -370,8 +367,6 @@ def shape_cast(
 ) -> Impact:
     """Return how far shape a can move in a straight line until its distance to b is `margin`.
 
-    The old order of the arguments, (a, direction, b, ...), is deprecated.
-
     Parameters
     ----------
     a, b : Shape
@@ -395,9 +390,6 @@ def shape_cast(
     InputError
         NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
-    if isinstance(direction, Shape) and not isinstance(b, Shape):
-        b, direction = direction, b
-        _warn_of_order("shape_cast(a, b, direction, ...)")
     return _impact(
         _core.shape_cast(
             instance(a, Shape, "a")._core,
@@ -467,19 +459,10 @@ def ray_cast(
         raise InputError(error.status, "pose", None, error.rule) from None
 
 
-def _warn_of_order(now: str) -> None:
-    """Warn of the old order of arguments."""
-    text = f"the order of the arguments is {now}, as in collide(a, b, pose_a, pose_b)"
-    warnings.warn(text, DeprecationWarning, stacklevel=caller_level())
-
-
 def _checked_motions(
     a: Shape, b: Shape, motion_a: Motion, motion_b: Motion, t0: float | None, t1: float | None
 ) -> tuple[_core.Shape, _core.Motion, _core.Shape, _core.Motion, float, float]:
     """Check the arguments, and replace a time of None by a limit of the known motions."""
-    if isinstance(b, Motion) and isinstance(motion_a, Shape):
-        b, motion_a = motion_a, b
-        _warn_of_order("(a, b, motion_a, motion_b)")
     shapes = instance(a, Shape, "a")._core, instance(b, Shape, "b")._core
     instance(motion_a, Motion, "motion_a")
     instance(motion_b, Motion, "motion_b")

@@ -8,7 +8,6 @@ from dataclasses import fields
 from enum import Enum
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from .verdict import Status, Verdict
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Record", "renamed"]
+__all__ = ["Record"]
 
 _WIDTH = 99  # columns
 _LINES = 10
@@ -75,17 +74,6 @@ class Record:
         if len(lines) > _LINES:
             lines[_LINES - 1 :] = ["    ..., "]
         return "\n".join(line.rstrip() for line in lines)[:-1] + ")"
-
-
-def renamed(old: str, new: str) -> Any:
-    """Return a property for the old name of a field, which warns."""
-
-    def read(self: Record) -> Any:
-        warn(f"{old} is {new} now", DeprecationWarning, stacklevel=2)
-        return getattr(self, new)
-
-    read.__doc__ = f"Old name of `{new}`."
-    return property(read)
 
 
 def _same(a: Any, b: Any) -> bool:

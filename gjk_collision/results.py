@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .record import Record, renamed
+from .record import Record
 from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
@@ -89,8 +89,6 @@ class CheckResult(Record):
     first_invalid_index: int = 0
 
     __bool__ = no_truth_value("`.is_free`")
-    nearest_ids = renamed("nearest_ids", "ids")
-    nearest_indices = renamed("nearest_indices", "indices")
 
     def __getattr__(self, name: str) -> Any:
         """Return the ids of a result that has the ids of all obstacles of the scene instead.
@@ -205,10 +203,6 @@ class PathResult(Record):
     lower_bound: float = nan
 
     __bool__ = no_truth_value("`.is_free`")
-    obstacle_id = renamed("obstacle_id", "id")
-    obstacle_index = renamed("obstacle_index", "index")
-    min_distance = renamed("min_distance", "distance")
-    min_distance_lower_bound = renamed("min_distance_lower_bound", "lower_bound")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -251,7 +245,6 @@ class PathsResult(Record):
     lower_bounds: NDArray[np.float64]
 
     __bool__ = no_truth_value("`.is_free`")
-    obstacle_ids = renamed("obstacle_ids", "ids")
 
 
 def free_length(

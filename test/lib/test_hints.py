@@ -125,32 +125,6 @@ def test_a_warning_can_be_an_error() -> None:
 
 # ---- the order of arguments
 
-OLD: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "time_of_impact": (
-        lambda: time_of_impact(CAR, STILL, WALL, AWAY, 0.0, 1.0),  # type: ignore[arg-type]
-        lambda: time_of_impact(CAR, WALL, STILL, AWAY, 0.0, 1.0),
-    ),
-    "closest_approach": (
-        lambda: closest_approach(CAR, STILL, WALL, AWAY, 0.0, 1.0),  # type: ignore[arg-type]
-        lambda: closest_approach(CAR, WALL, STILL, AWAY, 0.0, 1.0),
-    ),
-    "shape_cast": (
-        lambda: shape_cast(CAR, (1.0, 0.0), WALL, 20.0, None, THERE),  # type: ignore[arg-type]
-        lambda: shape_cast(CAR, WALL, (1.0, 0.0), 20.0, None, THERE),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OLD)
-def test_the_old_order_warns_and_gives_the_same(name: str) -> None:
-    old, new = OLD[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        expected = new()
-    with pytest.warns(DeprecationWarning, match="order of the arguments is") as caught:
-        assert old() == expected
-    assert len(caught) == 1 and caught[0].filename == __file__
-
 
 def test_names_of_arguments_need_no_order() -> None:
     with warnings.catch_warnings():
@@ -160,31 +134,15 @@ def test_names_of_arguments_need_no_order() -> None:
         assert shape_cast(direction=(1.0, 0.0), b=WALL, a=CAR, pose_b=THERE).hit
 
 
-def test_wrong_types_are_named_in_either_order() -> None:
+def test_shapes_come_first() -> None:
+    """Any other order names the argument that is wrong."""
     with pytest.raises(InputError, match="b: must be a Shape"):
-        time_of_impact(CAR, STILL, STILL, STILL)  # type: ignore[arg-type]
+        time_of_impact(CAR, STILL, WALL, AWAY)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="b: must be a Shape"):
+        closest_approach(CAR, STILL, WALL, AWAY)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="motion_a: must be a Motion"):
         time_of_impact(CAR, WALL, WALL, STILL)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"direction: must .* \(got Shape\)"):
+        shape_cast(CAR, (1.0, 0.0), WALL)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="b: must be a Shape"):
         shape_cast(CAR, (1.0, 0.0), (1.0, 0.0))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="direction: "):
-        shape_cast(CAR, WALL, WALL)  # type: ignore[arg-type]
-
-
-def test_old_names_of_fields_warn() -> None:
-    scene = Scene([Shape.circle(1.0)], [(5.0, 0.0, 0.0)], ids=[7])
-    poses, way = [(0.0, 0.0, 0.0)], [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
-    checked = scene.check(CAR, poses, mode="distance")
-    one, many = scene.check_path(CAR, way), scene.check_path(CAR, Path.straight([way]))
-    for result, old, new in (
-        (checked, "nearest_ids", "ids"),
-        (checked, "nearest_indices", "indices"),
-        (one, "obstacle_id", "id"),
-        (one, "obstacle_index", "index"),
-        (one, "min_distance", "distance"),
-        (one, "min_distance_lower_bound", "lower_bound"),
-        (many, "obstacle_ids", "ids"),
-    ):
-        with pytest.warns(DeprecationWarning, match=f"^{old} is {new} now$") as caught:
-            assert getattr(result, old) is getattr(result, new)
-        assert caught[0].filename == __file__
