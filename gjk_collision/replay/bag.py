@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,11 +17,11 @@ from typing import Any
 
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.reader import DirectoryReader
-from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
+from ..server.services import RECORDED
 from .file_order import step_back
-from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
+from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, as_today, defined_types, typestore
 from .salvage import (
     CDR,
     NO_BREAK,
@@ -44,7 +43,8 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 # A step back of the log time that is noted [ns]. Shorter ones come from the threads of a recorder.
 STEP_BACK = 100_000_000
 
-USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
+EVENTS = {f"gjk_collision/srv/{name}_Event" for name in RECORDED}
+USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS, *EVENTS}
 
 
 class BagError(Exception):
@@ -145,7 +145,8 @@ class Bag:
         for each in self._connections:
             self.topics.setdefault(each.topic, set()).add(_ros_name(each.msgtype))
             self.counts[each.topic] += each.msgcount
-        self._store = typestore(self._own_types())
+        self._own_types = self._defined()
+        self._store = typestore(self._own_types)
 
     def __enter__(self) -> "Bag":
         return self
@@ -209,17 +210,27 @@ class Bag:
         return kind in self._store.fielddefs
 
     def decode(self, message: Message) -> Any:
-        """Return the fields of a message. If it cannot be decoded, any exception can be raised."""
+        """Return the fields of a message. If it cannot be decoded, any exception can be raised.
+
+        A message of this package has the present fields. Those that its definition in the bag does
+        not have are 0 or empty.
+
+        Raises
+        ------
+        BagError
+            The bag does not define a type of this package, and the message is not of this version.
+        """
         package, middle, name = message.kind.split("/")
         # rosbags stores requests, responses and events of services under names of messages.
         kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
         try:
-            return self._store.deserialize_cdr(message.data, kind)
-        except Exception:
-            for store in self._older_stores:
-                with suppress(Exception):
-                    return store.deserialize_cdr(message.data, kind)
-            raise
+            return as_today(self._store.deserialize_cdr(message.data, kind))
+        except Exception as error:
+            if package != "gjk_collision" or kind in self._own_types:
+                raise
+            text = f"{message.kind} is not defined in the bag, and differs from this version"
+            rule = "replay with the version that recorded it; 0.12.0 reads all recordings before"
+            raise BagError(f"{text}: {rule}") from error
 
     def _merged(self, used: Sequence[Any]) -> Iterator[Any]:
         """Yield connection, log time and data of the messages of all files by log time.
@@ -328,26 +339,15 @@ class Bag:
         read = f"up to {seconds:.3f} s (log time {last} ns)" if last else "no message"
         return f"{self.path.name}: the recording is incomplete, {read} could be read: {wrong}"
 
-    @cached_property
-    def _older_stores(self) -> list[Any]:
-        """Stores for messages that do not match the first one, of older and older versions.
-
-        The definitions in the bag come first.
-        """
-        return [typestore({**types, **self._own_types()}) for types in older_types()]
-
-    def _own_types(self) -> dict[str, Any]:
-        """Return the message definitions in the bag, for the types that replay uses.
-
-        Services are excluded, because bags have no reliable definitions of them.
-        """
+    def _defined(self) -> dict[str, Any]:
+        """Return the message definitions in the bag, for the types that replay uses."""
         types: dict[str, Any] = {}
         for each in self._connections:
             given = each.msgdef.format.name == "MSG" and each.msgdef.data.strip()
-            if each.msgtype in USED and given:
+            if _ros_name(each.msgtype) in USED and given:
                 # If a definition cannot be parsed, the default definition is used.
                 with suppress(Exception):
-                    types.update(get_types_from_msg(each.msgdef.data, each.msgtype))
+                    types.update(defined_types(each.msgtype, each.msgdef.data))
         return types
 
 

@@ -25,7 +25,7 @@ from ..server.server import Heartbeat, Server
 from ..server.snapshot import Fault, Report, empty_snapshot
 from ..server.transforms import TransformTree, insert_message
 from ..verdict import Status, Verdict
-from .bag import Bag, Message
+from .bag import Bag, BagError, Message
 from .causes import Causes
 from .faults import FaultSpec, Faulty, clock_shift, inject
 from .live_parameters import LiveParameters
@@ -66,6 +66,8 @@ class Drive:
         The snapshot that the last row was answered from.
     processed, unreadable : int
         Number of messages so far, and number of those that could not be decoded.
+    undefined : str
+        Which of them are of another version and not defined in the bag; empty: none.
     errors : list of str
         Exceptions that were raised while answers were computed.
     recording : Recording
@@ -105,6 +107,7 @@ class Drive:
         not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
         self.snapshot = empty_snapshot(config, not_yet, 0)
         self.processed = self.unreadable = 0
+        self.undefined = ""
         self._handlers = self._dispatch()
 
     def rows(self) -> Iterator[Row]:
@@ -208,6 +211,8 @@ class Drive:
                 rows = self._handlers[message.topic](fields)
         except Exception as error:  # invalid bytes can raise any error
             self.unreadable += 1
+            if isinstance(error, BagError):
+                self.undefined = str(error)
             for name in names:
                 self._receive(name, partial(_fail, error))
             return bool(sources), []

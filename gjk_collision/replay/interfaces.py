@@ -15,9 +15,10 @@ __all__ = [
     "CLOCK",
     "POLYGON_STAMPED",
     "TF_MESSAGE",
+    "as_today",
     "default_types",
+    "defined_types",
     "message",
-    "older_types",
     "typestore",
 ]
 
@@ -58,67 +59,44 @@ def default_types() -> dict[str, Any]:
         for name, fields in get_typestore(Stores.ROS2_JAZZY).fielddefs.items()
         if name.partition("/")[0] in _PACKAGES
     }
-    messages = sorted(folder.glob("msg/*.msg"))
-    # In a .srv file, rosbags would search a name without a package among the services.
-    own = re.compile(rf"^({'|'.join(path.stem for path in messages)})\b", re.MULTILINE)
-    for path in messages:
+    for path in folder.glob("msg/*.msg"):
         text = path.read_text(encoding="utf-8")
         types.update(get_types_from_msg(text, f"gjk_collision/msg/{path.stem}"))
-    for path in sorted(folder.glob("srv/*.srv")):
-        name = f"gjk_collision/srv/{path.stem}"
-        text = own.sub(r"gjk_collision/msg/\1", path.read_text(encoding="utf-8"))
-        request, response = text.split("\n---\n")
-        event = (
-            "service_msgs/ServiceEventInfo info\n"
-            f"{name}_Request[<=1] request\n{name}_Response[<=1] response\n"
-        )
-        for suffix, text in (("Request", request), ("Response", response), ("Event", event)):
-            types.update(get_types_from_msg(text, f"{name}_{suffix}"))
+    for path in folder.glob("srv/*.srv"):
+        text = path.read_text(encoding="utf-8")
+        types.update(_service_types(f"gjk_collision/srv/{path.stem}", text))
     return types
 
 
-# The fields that were added to types of this package, by the version that they are first in, the
-# last version first. Recordings of earlier versions do not have them.
-_ADDED: tuple[tuple[str, dict[str, set[str]]], ...] = (
-    (
-        "0.9.0",
-        {
-            "msg/ReplyInfo": {"footprint"},
-            "srv/msg/Collide_Request": {"footprint"},
-            "srv/msg/Distance_Request": {"footprint"},
-            "srv/msg/CheckPath_Request": {"footprint", "arcs"},
-            "srv/msg/CheckPoses_Request": {
-                "footprint",
-                "footprints",
-                "group_offsets",
-                "k",
-                "which",
-            },
-            "srv/msg/CheckPoses_Response": {
-                "group_first_invalid",
-                "gradient_ids",
-                "gradient_distances",
-                "gradients",
-                "gradient_rates",
-                "gradient_smooth",
-            },
-        },
-    ),
-    ("0.7.0", {"msg/ObstacleArray": {"margins", "margin_rates"}}),
-)
+def defined_types(kind: str, text: str) -> dict[str, Any]:
+    """Return the types of a definition in a bag.
+
+    For the events of a service, rosbag2 writes its .srv file and the messages that it uses, and
+    rosbags the definition of the event.
+    """
+    before, *parts = text.split(f"{'=' * 80}\n")
+    if before.strip():
+        return get_types_from_msg(text, kind)
+    (_, service), *messages = (each.split("\n", 1) for each in parts)
+    types = _service_types(kind.removesuffix("_Event"), service)
+    for head, fields in messages:
+        types.update(get_types_from_msg(fields, head.removeprefix("MSG: ")))
+    return types
 
 
-def older_types() -> list[dict[str, Any]]:
-    """Return the definitions of older versions that differ from the present ones, newest first."""
-    found: list[dict[str, Any]] = []
-    for _, added in _ADDED:
-        types = dict(found[-1]) if found else {}
-        for short, names in added.items():
-            name = f"gjk_collision/{short}"
-            constants, fields = types.get(name, default_types()[name])
-            types[name] = constants, [each for each in fields if each[0] not in names]
-        found.append(types)
-    return found
+def _service_types(name: str, text: str) -> dict[str, Any]:
+    """Return the types of a service, of the text of its .srv file."""
+    # In a .srv file, rosbags would search a name without a package among the services.
+    own = re.compile(rf"^({'|'.join(path.stem for path in _folder().glob('msg/*.msg'))})\b", re.M)
+    request, response = own.sub(r"gjk_collision/msg/\1", text).split("\n---\n")
+    event = (
+        "service_msgs/ServiceEventInfo info\n"
+        f"{name}_Request[<=1] request\n{name}_Response[<=1] response\n"
+    )
+    types: dict[str, Any] = {}
+    for suffix, fields in (("Request", request), ("Response", response), ("Event", event)):
+        types.update(get_types_from_msg(fields, f"{name}_{suffix}"))
+    return types
 
 
 _stores: dict[str, Any] = {}
@@ -148,6 +126,17 @@ def message(store: Any, kind: str, **fields: Any) -> Any:
             for name, node in store.fielddefs[kind][1]
         }
     )
+
+
+def as_today(recorded: Any) -> Any:
+    """Return a message of this package with its present fields; those it lacks are 0 or empty."""
+    if isinstance(recorded, list):
+        return [as_today(each) for each in recorded]
+    kind = getattr(recorded, "__msgtype__", "")
+    if not kind.startswith("gjk_collision/"):
+        return recorded
+    fields = {name: as_today(value) for name, value in vars(recorded).items()}
+    return message(typestore(), kind, **fields)
 
 
 def _part(store: Any, node: Any, value: Any) -> Any:

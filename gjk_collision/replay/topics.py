@@ -10,8 +10,7 @@ from typing import Any
 from ..server.adapters import CONVERTERS
 from ..server.config import Config
 from ..server.parameter_files import NODE_NAME
-from ..server.services import RECORDED
-from .bag import Bag, BagError
+from .bag import EVENTS, Bag, BagError
 from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 from .live_parameters import PARAMETER_EVENT
@@ -159,7 +158,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     services = {
         name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
         for name, kinds in bag.topics.items()
-        for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in RECORDED}
+        for kind in kinds & EVENTS
     }
     servers = sorted({name.rsplit("/", 2)[0] for name in services})
     server = mapping.get("server") or _usual(bag, "server", servers, NODE_NAME)

@@ -303,7 +303,7 @@ class _Job:
             end = inf if is_read else (drive.steady() - bag.begin) * 1e-9
             self._about["origin"] = origin(bag, drive.recording, self._case.faults, end)
             self._about["messages"] = drive.processed
-            self._about["unreadable"] = drive.unreadable
+            self._about["unreadable"] = drive.unreadable, drive.undefined
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._notes += drive.notes()
             self.film = film.to_dict()
@@ -348,9 +348,9 @@ class _Job:
                 self._notes.append(text)
         for error in self._about.get("errors", []):
             self._fail(Outcome.FAILED, f"an answer could not be computed: {error}")
-        case, unreadable = self._case, self._about.get("unreadable", 0)
+        case, (unreadable, why) = self._case, self._about.get("unreadable", (0, ""))
         if unreadable and not case.faults:
-            text = f"{unreadable} messages could not be decoded"
+            text = f"{unreadable} messages could not be decoded{f': {why}' if why else ''}"
             self._fail(Outcome.BROKEN, f"{case.bag.name}: {text}")
 
     def _fail(self, outcome: Outcome, text: str, at: float | None = None) -> None:

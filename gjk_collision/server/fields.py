@@ -46,9 +46,8 @@ def obstacles(message: Any) -> Obstacles:
         path_offsets=numbers(message.path_offsets),
         path_times=numbers(message.path_times),
         path_poses=numbers(message.path_poses),
-        # Recordings of older versions do not have these fields.
-        margins=numbers(getattr(message, "margins", ())),
-        margin_rates=numbers(getattr(message, "margin_rates", ())),
+        margins=numbers(message.margins),
+        margin_rates=numbers(message.margin_rates),
     )
 
 

@@ -68,6 +68,7 @@ def nearest_free(
 
 def check_poses(data: Data, poses: Any, times: Any = (), **others: Any) -> Answer:
     defaults = {"margin": 0.0, "mode": 0, "stop_at_first": False, "which": (), "k": 1}
+    defaults |= {"group_offsets": (), "footprints": ()}
     return ask("CheckPoses", data, **{**defaults, "poses": poses, "times": times, **others})
 
 

@@ -95,11 +95,16 @@ def define(writer: BagWriter, types: dict[str, Any]) -> None:
     writer.types = dict(writer._store.types)
 
 
-def write_undefined(writer: BagWriter, topic: str, kind: str, time: int, data: bytes) -> None:
-    """Write a message whose definition the bag does not have, as ROS records a service event."""
+def write_undefined(
+    writer: BagWriter, topic: str, kind: str, time: int, data: bytes, definition: str = ""
+) -> None:
+    """Write a message whose definition the bag does not have, or has in another form.
+
+    rosbag2 recorded service events without definitions before its version 0.26.8.
+    """
     key = topic, kind
     if key not in writer._connections:
-        added = writer._writer.add_connection(*key, msgdef="", rihs01="RIHS01_0")
+        added = writer._writer.add_connection(*key, msgdef=definition, rihs01="RIHS01_0")
         writer._connections[key] = added
     writer._writer.write(writer._connections[key], time, data)
 

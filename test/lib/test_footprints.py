@@ -377,7 +377,8 @@ def ask(
         "header": SimpleNamespace(frame_id="odom", stamp=stamp),
         "poses": np.ravel(poses), "times": np.empty(0), "margin": 0.0, "mode": 2,
         "stop_at_first": False, "require_snapshot_id": 0, "footprint": "",
-        "footprints": list(names), "which": np.empty(0, np.uint8), **fields,
+        "footprints": list(names), "which": np.empty(0, np.uint8),
+        "group_offsets": np.empty(0, np.uint32), "k": 0, **fields,
     }  # fmt: skip
     message = SimpleNamespace(**given)
     return asked_as_request("CheckPoses", message, snapshot, SameFrameOnly(), late)

@@ -38,9 +38,11 @@ def asked(known: Snapshot, service: str, poses: Any, late: Any = None, **fields:
 
 
 def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -> Answer:
-    return asked(
-        known, "CheckPoses", poses, late, **{"mode": 0, "stop_at_first": False, **changes}
-    )
+    given = {
+        "mode": 0, "stop_at_first": False, "group_offsets": (), "k": 0, "footprint": "",
+        "footprints": (), "which": (),
+    }  # fmt: skip
+    return asked(known, "CheckPoses", poses, late, **{**given, **changes})
 
 
 def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> Answer:
@@ -300,7 +302,7 @@ def test_a_replayed_row_covers_the_new_answers() -> None:
 
     def digest(found: Any) -> int:
         name = "CheckPoses" if "verdicts" in found.results else "NearestFree"
-        return _reply(SERVICES[name](SimpleNamespace()))(found, known).digest
+        return _reply(SERVICES[name](SimpleNamespace(footprints=[])))(found, known).digest
 
     known, poses = snapshot((0, 0)), np.array([[5.0, 0, 0], [6.0, 0, 0]])
     found = [

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags of every storage, the same bytes from each, and bags that must fail and say why.
 
-Parts of a recording, bags with a twist, and bags of an older version.
+Parts of a recording, bags with a twist, and requests of another version.
 """
 
 import json
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 from data import DATA, needs_data
-from replays import broken, car_ahead, drive, replay, rows_of, write_undefined
+from replays import broken, car_ahead, define, drive, replay, rows_of, write_undefined
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
@@ -30,7 +30,7 @@ from gjk_collision.replay.bag import Bag, BagError, find_bags
 from gjk_collision.replay.case import Case
 from gjk_collision.replay.expect import parse
 from gjk_collision.replay.faults import FaultSpec
-from gjk_collision.replay.interfaces import POLYGON_STAMPED, older_types, typestore
+from gjk_collision.replay.interfaces import POLYGON_STAMPED, defined_types, message, typestore
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.span import Span
 from gjk_collision.replay.write import BagWriter, Storage
@@ -39,6 +39,8 @@ from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, ODOMETRY
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
+
+ROOT = Path(__file__).parents[2]
 
 STORAGES = [
     ("mcap", ""), ("mcap", "message"), ("mcap", "file"), ("mcap", "storage"),
@@ -613,68 +615,84 @@ def test_bag_without_the_twist_that_selects_is_refused(tmp_path: Path) -> None:
     assert result.outcome is Outcome.PASSED
 
 
-# ---- recordings of version 0.8.0
+# ---- requests of other versions
+
+# Fields of today that these requests and their replies do not have.
+ADDED = {"footprint", "arcs", "footprints", "group_offsets", "k", "which", "gradients"}
+LINE = "=" * 80
 
 
-def events(types: dict[str, Any], rng: np.random.Generator) -> Any:
-    short, service = "gjk_collision/msg/", "gjk_collision/srv/msg/"
-    stamp = types["builtin_interfaces/msg/Time"]
-    header = types["std_msgs/msg/Header"](stamp(3, 4), "odom" * int(rng.integers(0, 4)))
-    geometry = "geometry_msgs/msg/"
-    x, y, margin = rng.uniform(-9.0, 9.0, 3).tolist()
-    turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
-    place = types[geometry + "Pose"](types[geometry + "Point"](x, y, 0.0), turn)
-    pose = types[geometry + "PoseStamped"](header, place)
-    n = int(rng.integers(0, 5))
-    poses, times = rng.uniform(-9.0, 9.0, 3 * n), rng.uniform(0.0, 1.0, n * int(rng.integers(2)))
-    verdict = types[short + "Verdict"](int(rng.integers(4)), 1, "why" * int(rng.integers(3)))
-    about = types[short + "ReplyInfo"](
-        header, int(rng.integers(1 << 40)), stamp(1, 2), 0.0, 0.5, ["a"] * n, 77, 0.001
+def without(name: str) -> str:
+    """Return the text of a file of this package without the fields of `ADDED`."""
+    lines = (ROOT / name).read_text().splitlines()
+    return "\n".join(line for line in lines if not ADDED & {*line.split()[1:2]})
+
+
+def older_definition(service: str) -> str:
+    """Return the definition of the events of a service as rosbag2 writes it."""
+    parts = [f"SRV: gjk_collision/srv/{service}\n{without(f'srv/{service}.srv')}"]
+    parts += [
+        f"MSG: gjk_collision/{name}\n{without(f'msg/{name}.msg')}"
+        for name in ("Verdict", "ReplyInfo")
+    ]
+    return "".join(f"{LINE}\n{each}\n" for each in parts)
+
+
+def asked(store: Any, service: str, rng: np.random.Generator) -> Any:
+    """Return an event with a request and a reply."""
+    kind = f"gjk_collision/srv/msg/{service}"
+    poses = {"poses": rng.uniform(-9.0, 9.0, 6)} if service.startswith("Check") else {}
+    request = message(store, f"{kind}_Request", margin=float(rng.uniform()), **poses)
+    info = {"snapshot_id": int(rng.integers(1 << 40)), "bad_sources": ["a"]}
+    verdict = {"verdict": int(rng.integers(4)), "message": "why"}
+    reply = message(store, f"{kind}_Response", info=info, verdict=verdict)
+    about = message(
+        store, "service_msgs/msg/ServiceEventInfo", client_gid=np.arange(16, dtype=np.uint8)
     )
-    of = {
-        "Collide": (pose, margin),
-        "Distance": (pose, n, margin),
-        "CheckPoses": (header, poses, times, margin, 1, bool(n % 2), 12),
-        "CheckPath": (header, poses, times, 1, margin, 0.0),
-    }
-    replies = {
-        "Collide": (False, verdict, about, 5, "source"),
-        "CheckPoses": (
-            False, verdict, about, np.ones(n, np.uint8), np.ones(n, np.uint16), times, times,
-            np.arange(n), poses[: n % 2], -1,
-        ),
-        "CheckPath": (False, verdict, about, 0, 0.5, 0.25, 9, 1.5, 1.25),
-    }  # fmt: skip
-    info = types["service_msgs/msg/ServiceEventInfo"]
-    gid = rng.integers(0, 255, 16).astype(np.uint8)
-    for name, fields in of.items():
-        request = types[f"{service}{name}_Request"](*fields)
-        made = types[f"{service}{name}_Event"]
-        yield name, made(info(1, stamp(0, 0), gid, n), [request], [])
-        if name in replies:
-            reply = types[f"{service}{name}_Response"](*replies[name])
-            yield name, made(info(2, stamp(0, 0), gid, n), [], [reply])
-            yield name, made(info(2, stamp(0, 0), gid, n), [request], [reply])
+    event = message(store, f"{kind}_Event", info=about, request=[request], response=[reply])
+    return store.deserialize_cdr(store.serialize_cdr(event, f"{kind}_Event"), f"{kind}_Event")
 
 
-def test_requests_of_older_recordings_are_read_as_they_were_sent(tmp_path: Path) -> None:
-    """A message of an older version must not be taken for one of this version, or be lost."""
+def parts(event: Any) -> tuple[Any, ...]:
+    return event.request[0], event.response[0], event.response[0].info
+
+
+@pytest.mark.parametrize("service", ["CheckPath", "CheckPoses", "Collide"])
+@pytest.mark.parametrize("form", ["rosbag2", "rosbags", "none"])
+def test_requests_of_another_version(form: str, service: str, tmp_path: Path) -> None:
+    """Fields that they do not have are 0 or empty. Without a definition, they are refused."""
+    kind, definition = f"gjk_collision/srv/{service}_Event", older_definition(service)
     rng = np.random.default_rng(8)
-    store = typestore(older_types()[0])
-    sent = []
+    types = defined_types(kind, definition)
+    sent = [asked(typestore(types), service, rng) for _ in range(5)]
     with BagWriter(tmp_path / "bag") as writer:
-        for _ in range(50):
-            for name, message in events(store.types, rng):
-                kind = f"gjk_collision/srv/{name}_Event"
-                data = bytes(store.serialize_cdr(message, f"gjk_collision/srv/msg/{name}_Event"))
-                write_undefined(writer, f"/{name}", kind, at(len(sent) * 1e-3), data)
-                sent.append(message)
+        define(writer, types)
+        for count, event in enumerate(sent):
+            if form == "rosbags":
+                internal = f"gjk_collision/srv/msg/{service}_Event"
+                writer.write("/asked", internal, at(count * 1e-3), event)
+                continue
+            data = bytes(writer._store.serialize_cdr(event, event.__msgtype__))
+            text = definition if form == "rosbag2" else ""
+            write_undefined(writer, "/asked", kind, at(count * 1e-3), data, text)
     with Bag(tmp_path / "bag") as bag:
-        read = [bag.decode(each) for each in bag.messages(bag.topics)]
-    assert len(read) == len(sent) == 500
-    for message, found in zip(sent, read, strict=True):
-        assert repr(found.request) == repr(message.request)
-        assert repr(found.response) == repr(message.response)
+        recorded = [*bag.messages(["/asked"])]
+        if form == "none":
+            with pytest.raises(BagError, match=f"{service}_Event is not defined in the bag"):
+                bag.decode(recorded[0])
+            return
+        found = [bag.decode(each) for each in recorded]
+    assert len(found) == len(sent) == 5
+    for event, now in zip(sent, found, strict=True):
+        for old, new in zip(parts(event), parts(now), strict=True):
+            assert type(old).__name__ == type(new).__name__
+            for name in vars(new).keys() - {"info"}:
+                value = getattr(new, name)
+                if name in vars(old):
+                    assert repr(value) == repr(getattr(old, name))
+                else:
+                    assert name in ADDED and list(np.ravel(value)) in ([], [0], [""])
+        assert now.response[0].info.footprint == ""
 
 
 @pytest.mark.parametrize("first", [0, at(-6 * 3600.0)])

@@ -16,7 +16,7 @@ from write_scenarios import CAR as OTHER_CAR
 from write_scenarios import Road, at, steps, thing
 
 from gjk_collision.replay.bag import Bag
-from gjk_collision.replay.interfaces import older_types
+from gjk_collision.replay.interfaces import default_types
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config, SourceConfig
@@ -153,9 +153,11 @@ def test_replay_uses_the_margins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_defined", [True, False])
 def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: bool) -> None:
-    """Whether the bag has the definition of the message, or not."""
+    """If the bag has the definition of the message. Otherwise, the reason is given."""
     with BagWriter(tmp_path / "bag") as writer:
-        define(writer, {OBSTACLE_ARRAY: older_types()[-1][OBSTACLE_ARRAY]})
+        constants, fields = default_types()[OBSTACLE_ARRAY]
+        older = [each for each in fields if each[0] not in ("margins", "margin_rates")]
+        define(writer, {OBSTACLE_ARRAY: (constants, older)})
         made = writer.types[OBSTACLE_ARRAY]
         writer.types[OBSTACLE_ARRAY] = lambda margins, margin_rates, **rest: made(**rest)
         if not is_defined:
@@ -167,6 +169,12 @@ def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: boo
             road.ego(t)
             road.obstacles(t, [thing(OTHER_CAR, 12.0, 0.0)])
     result = replay(tmp_path / "bag", tmp_path)
+    if not is_defined:
+        assert result.outcome is Outcome.BROKEN
+        assert {row.verdict for row in rows_of(tmp_path)} == {Verdict.UNKNOWN}
+        text = f"{OBSTACLE_ARRAY} is not defined in the bag, and differs from this version: "
+        assert f"{text}replay with the version that recorded it; 0.12.0" in str(result)
+        return
     assert result.outcome is Outcome.PASSED, result.failures
     assert {row.verdict for row in rows_of(tmp_path)} == {Verdict.FREE}
     with Bag(tmp_path / "bag") as bag:

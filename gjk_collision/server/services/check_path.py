@@ -34,8 +34,7 @@ class CheckPath(Service):
 
     @property
     def _arcs(self) -> Floats:
-        # Recordings of older versions do not have this field.
-        return fields.numbers(getattr(self.message, "arcs", ()))
+        return fields.numbers(self.message.arcs)
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""

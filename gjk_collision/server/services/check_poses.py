@@ -44,15 +44,15 @@ class CheckPoses(Service):
 
     @property
     def _footprints(self) -> list[str]:
-        return [str(each) for each in getattr(self.message, "footprints", ())]
+        return [str(each) for each in self.message.footprints]
 
     @property
     def _which(self) -> Integers:
-        return fields.numbers(getattr(self.message, "which", ()))
+        return fields.numbers(self.message.which)
 
     def chosen(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the footprints that the request names."""
-        names, name = self._footprints, str(getattr(self.message, "footprint", ""))
+        names, name = self._footprints, str(self.message.footprint)
         if not names:
             # No pose selects a footprint. Otherwise a smaller one might be checked.
             if count := len(self._which):
@@ -66,7 +66,6 @@ class CheckPoses(Service):
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
-        # Recordings of older versions do not have the fields that are read with `getattr`.
         m, cores, errors = self.message, data.cores(), NO_FLOATS
         poses, times, which = fields.numbers(m.poses), fields.numbers(m.times), self._which
         if self.frame != IDENTITY:
@@ -79,12 +78,12 @@ class CheckPoses(Service):
                 times,
                 errors,
                 which,
-                fields.numbers(getattr(m, "group_offsets", ())),
+                fields.numbers(m.group_offsets),
                 self.stamp,
                 float(m.margin),
                 int(m.mode),
                 bool(m.stop_at_first),
-                int(getattr(m, "k", 0)),
+                int(m.k),
                 budget,
             )
         )

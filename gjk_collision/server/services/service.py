@@ -68,7 +68,7 @@ class Service(ABC):
         InputError
             There is no footprint of this name.
         """
-        # Recordings of older versions do not have this field.
+        # `CheckShapes` has no footprint.
         return snapshot.chosen(str(getattr(self.message, "footprint", "")))
 
     def look_up(self, snapshot: Snapshot, transforms: Transforms) -> None:
