@@ -10,13 +10,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, GetSnapshot, NearestFree
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.task import Future
+from std_srvs.srv import Trigger
 
 from .. import _core
-from ..arguments import as_floats, as_integer, as_number
+from ..arguments import as_choice, as_floats, as_integer, as_number
 from ..errors import InputError
 from ..server.answers import fault_of
 from ..server.calls import Calls
@@ -60,6 +65,7 @@ __all__ = [
 
 MAX_OUTSTANDING = 64
 LONGEST = 86400.0  # s: maximum of a time limit
+ASKED = "check_poses", "check_path", "distance", "collide", "nearest_free", "gradient"
 
 
 class CollisionClient(Questions):
@@ -68,9 +74,10 @@ class CollisionClient(Questions):
     If replies of several servers arrive within 3 s, all are UNKNOWN with SNAPSHOT_MISMATCH: each
     server must have its own name.
 
-    A call blocks until the reply arrives or the timeout expires. It spins the executor during this
-    time, so it must not be called from a callback of the same executor. Several threads may call
-    it. A request is never repeated.
+    A call blocks until the reply arrives or the timeout expires. It spins the executor that has
+    the node during this time, or waits for the thread that spins it. Several threads may call it.
+    A call from a callback that this executor runs in the spinning thread raises RuntimeError,
+    because it could not be answered; `call_async` does not block. A request is never repeated.
 
     Parameters
     ----------
@@ -86,8 +93,7 @@ class CollisionClient(Questions):
         Maximum number of requests without a reply, 1 to 64. It is limited because all clients
         share the queue of the server.
     executor : rclpy.executors.Executor, optional
-        The executor to spin. `node` must have been added to it. While another thread spins it,
-        calls wait for that thread to receive their replies. Default: a new executor.
+        The executor to which `node` is added when it is in none. Default: a new executor.
 
     Raises
     ------
@@ -112,18 +118,23 @@ class CollisionClient(Questions):
             rule = f"must be positive, and at most {LONGEST:g} s (got {timeout})"
             raise InputError(Status.INVALID_INPUT, "timeout", None, rule)
         self.max_outstanding = as_integer(max_outstanding, "max_outstanding", 1, MAX_OUTSTANDING)
-        is_shared = executor is not None
         if executor is None:
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)
         self._executor = executor
         self._servers = _core.Servers()
-        self._waiting = Waiting(executor, is_shared=is_shared)
+        self._waiting = Waiting(node, executor)
+        # Of its own, so that a callback of the node can wait for a reply in another thread.
+        self._group = MutuallyExclusiveCallbackGroup()
+        self._lock = threading.Lock()
+        self._outstanding = 0  # requests of call_async
+        kinds = CheckPoses, CheckPath, Distance, Collide, NearestFree, GetSnapshot
+        names = {kind: SERVICES[kind.__name__].name for kind in kinds} | {Trigger: "reset"}
         self._clients = {
             kind.__name__: node.create_client(
-                kind, f"{server}/{SERVICES[kind.__name__].name}", qos_profile=SERVICE_QOS
+                kind, f"{server}/{name}", qos_profile=SERVICE_QOS, callback_group=self._group
             )
-            for kind in (CheckPoses, CheckPath, Distance, Collide, NearestFree)
+            for kind, name in names.items()
         }
 
     def wait_for_server(self, timeout: float) -> bool:
@@ -175,6 +186,49 @@ class CollisionClient(Questions):
         requests = [self._distance_request(row, **one) for row in rows.tolist()]
         return self._replies("Distance", requests)
 
+    def get_snapshot(self, snapshot_id: int = 0) -> GetSnapshot.Response:
+        """Return the data of a snapshot, as a message: ``srv/GetSnapshot``.
+
+        `snapshot_id` is that of an earlier reply; 0: the latest. The verdict is UNKNOWN if no
+        reply arrives in time.
+        """
+        number = as_integer(snapshot_id, "snapshot_id", 0, 2**64 - 1)
+        client = self._clients["GetSnapshot"]
+        request = GetSnapshot.Request(snapshot_id=number)
+        [(reply, _)] = self._exchange(client, [request], self._missing(GetSnapshot))
+        return reply
+
+    def reset(self) -> Trigger.Response:
+        """Delete all data of the server. `success` is False if no reply arrives in time."""
+        missing = Trigger.Response(success=False, message=self._timed_out)
+        [(reply, _)] = self._exchange(self._clients["Trigger"], [Trigger.Request()], missing)
+        return reply
+
+    def call_async(self, question: str, *arguments: Any, **named: Any) -> Future:
+        """Ask without waiting: it may be called from any callback.
+
+        Parameters
+        ----------
+        question : str
+            Name of a method of this class with one reply, for example ``"check_path"``.
+        *arguments, **named
+            Its arguments.
+
+        Returns
+        -------
+        rclpy.task.Future
+            Its result is what the method returns. It is UNKNOWN after the timeout, if the
+            executor is spun, and at once if `max_outstanding` of these requests have no reply.
+
+        Raises
+        ------
+        InputError
+            There is no such question, or as for the method.
+        """
+        method = getattr(Questions, as_choice(question, ASKED, "question"))
+        future: Future = method(_Asynchronous(self), *arguments, **named)
+        return future
+
     def _ask(
         self,
         service: str,
@@ -182,33 +236,74 @@ class CollisionClient(Questions):
         at: int | None,
         frame_pose: Sequence[float] | None,
     ) -> Any:
-        for name, value in (("at", at), ("frame_pose", frame_pose)):
-            if value is not None:
-                rule = f"is for a mirror only (got {value!r}); a server uses its own clock and /tf"
-                raise InputError(Status.INVALID_INPUT, name, None, rule)
+        _refuse_of_mirror(at=at, frame_pose=frame_pose)
         return self._replies(service, [request])[0]
+
+    def _send(self, service: str, request: dict[str, Any]) -> Future:
+        """Send a request; return a future of its reply."""
+        client, executor = self._clients[service], self._waiting.executor()
+        future, sent = Future(executor=executor), []
+        missing = self._missing(client.srv_type)
+        message = self._message(client.srv_type, request)
+
+        def send(message: Any) -> Any:
+            sent.append(client.call_async(message))
+            return sent[0]
+
+        def finish(_: Any = None) -> None:
+            """Set the result if there is a reply or no time left."""
+            with self._lock:
+                calls.collect(time.monotonic())
+                if future.done() or calls.send(time.monotonic()) is not None:
+                    return
+                self._outstanding -= 1
+                self._node.destroy_timer(timer)
+                [answer] = self._of_one_server(client, calls.replies)
+                future.set_result(_read(service, request, answer))
+
+        with self._lock:
+            if self._outstanding >= self.max_outstanding:
+                text = f"{self._outstanding} requests of call_async wait (max_outstanding)"
+                full = none(client.srv_type, Fault(Status.LIMIT_EXCEEDED, text))
+                future.set_result(_read(service, request, (full, inf)))
+                return future
+            self._outstanding += 1
+            forget = client.remove_pending_request
+            calls = Calls([message], send, forget, self.timeout, 1, missing)
+            calls.send(time.monotonic())
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            timer = self._node.create_timer(self.timeout, finish, self._group, steady)
+        sent[0].add_done_callback(finish)
+        return future
+
+    @property
+    def _timed_out(self) -> str:
+        return f"no reply within {self.timeout} s"
+
+    def _missing(self, kind: Any) -> Any:
+        """Return what stands for a reply of a type of service that does not arrive in time."""
+        return none(kind, Fault(Status.UNDEFINED, self._timed_out))
 
     def _replies(self, service: str, requests: Sequence[dict[str, Any]]) -> list[Any]:
         """Return the replies to requests of one service."""
         client = self._clients[service]
         messages = [self._message(client.srv_type, each) for each in requests]
+        answers = self._exchange(client, messages, self._missing(client.srv_type))
+        answers = self._of_one_server(client, answers)
         return [
-            reply_of(
-                service, common_fields(reply, round_trip), results_of(service, reply), request
-            )
-            for request, (reply, round_trip) in zip(
-                requests, self._exchange(client, messages), strict=True
-            )
+            _read(service, request, answer)
+            for request, answer in zip(requests, answers, strict=True)
         ]
 
-    def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
+    def _exchange(
+        self, client: Any, requests: Sequence[Any], missing: Any
+    ) -> list[tuple[Any, float]]:
         """Send the requests, and return the reply and the round trip time [s] of each.
 
         At most `max_outstanding` requests are without a reply at any time. If no reply arrives in
-        time, a reply with UNKNOWN is returned in its place.
+        time, `missing` is returned in its place.
         """
-        text = f"no reply within {self.timeout} s"
-        missing = none(client.srv_type, Fault(Status.UNDEFINED, text))
+        self._waiting.check()
         is_done = threading.Event()
 
         def send(request: Any) -> Any:
@@ -228,7 +323,7 @@ class CollisionClient(Questions):
             # spin_until_future_complete() is not used, because each call leaks a wake-up on Jazzy.
             self._waiting.wait(max(0.0, until - time.monotonic()), is_done)
             calls.collect(time.monotonic())
-        return self._of_one_server(client, calls.replies)
+        return calls.replies
 
     def _of_one_server(
         self, client: Any, replies: list[tuple[Any, float]]
@@ -258,3 +353,34 @@ class CollisionClient(Questions):
             place = {"position": (x, y), "orientation": quaternion}
             fields["pose"] = {"header": header, "pose": place}
         return filled(service.Request, fields)
+
+
+class _Asynchronous(Questions):
+    """The questions of a client, whose answers are futures."""
+
+    def __init__(self, client: CollisionClient) -> None:
+        super().__init__(client.frame)
+        self._client = client
+
+    def _ask(
+        self,
+        service: str,
+        request: dict[str, Any],
+        at: int | None,
+        frame_pose: Sequence[float] | None,
+    ) -> Any:
+        _refuse_of_mirror(at=at, frame_pose=frame_pose)
+        return self._client._send(service, request)
+
+
+def _refuse_of_mirror(**arguments: Any) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            rule = f"is for a mirror only (got {value!r}); a server uses its own clock and /tf"
+            raise InputError(Status.INVALID_INPUT, name, None, rule)
+
+
+def _read(service: str, request: dict[str, Any], answer: tuple[Any, float]) -> Any:
+    """Return the reply to a request, from its message and its round trip time [s]."""
+    common = common_fields(*answer)
+    return reply_of(service, common, results_of(service, answer[0]), request)

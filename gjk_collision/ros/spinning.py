@@ -7,12 +7,12 @@ import threading
 from types import FrameType
 from typing import Any
 
-from rclpy import executors
 from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.node import Node
 
 __all__ = ["Waiting", "spin_once"]
 
-# If another thread spins, it is checked this often whether it still does [s].
+# It is checked this often who spins the executor, and which one has the node [s].
 CHECK = 0.01
 
 
@@ -48,17 +48,34 @@ class Waiting:
 
     Parameters
     ----------
+    node : Node
+        The node that receives the replies.
     executor : Executor
-        The executor that receives the replies.
-    is_shared : bool
-        Whether other code may spin the executor too. While another thread does, it is not spun
-        here.
+        Its executor. `rclpy.spin_once` and other functions remove the node from it. The node is
+        then added again, unless it is in another executor, which is used instead.
     """
 
-    def __init__(self, executor: Executor, *, is_shared: bool) -> None:
-        self._executor, self._is_shared = executor, is_shared
+    def __init__(self, node: Node, executor: Executor) -> None:
+        self._node, self._own = node, executor
         self._turn = threading.Condition()
         self._is_spinning = False
+
+    def executor(self) -> Executor:
+        """Return the executor that has the node."""
+        present = self._node.executor
+        # rclpy does not reset `node.executor` when an executor removes the node.
+        if present is None or self._node not in present.get_nodes():
+            self._own.add_node(self._node)
+            return self._own
+        return present
+
+    def check(self) -> None:
+        """Raise RuntimeError in a callback that the executor must end before it goes on."""
+        if threading.get_ident() in _spinning_threads(self.executor()):
+            raise RuntimeError(
+                "called from a callback of the executor that must receive the reply: use "
+                "call_async, or spin the node in a MultiThreadedExecutor or another thread"
+            )
 
     def watch(self, future: Any, is_done: threading.Event) -> None:
         """Set the event, and end a `wait` for it, as soon as a future is done."""
@@ -72,29 +89,34 @@ class Waiting:
 
     def wait(self, seconds: float, is_done: threading.Event) -> None:
         """Wait up to this time [s] for the event, and clear it. It may return earlier."""
+        executor = self.executor()
         with self._turn:
             if is_done.is_set():
                 is_done.clear()
                 return
-            if self._is_spinning or (self._is_shared and _is_spun(self._executor)):
+            if self._is_spinning or _spinning_threads(executor):
                 self._turn.wait(min(seconds, CHECK))
                 return
             self._is_spinning = True
         try:
-            self._executor.spin_once(min(seconds, CHECK) if self._is_shared else seconds)
+            executor.spin_once(min(seconds, CHECK))
         finally:
             with self._turn:
                 self._is_spinning = False
                 self._turn.notify_all()
 
 
-def _is_spun(executor: Executor) -> bool:
-    """Return whether another thread is in a method of the executor."""
+def _spinning_threads(executor: Executor) -> set[int]:
+    """Return the threads that spin the executor.
+
+    Their frames are searched, because executors of Jazzy and Kilted have no attribute for it, and
+    a second thread may also get no error.
+    """
+    found = set()
     for thread, innermost in sys._current_frames().items():
         frame: FrameType | None = innermost
-        while thread != threading.get_ident() and frame is not None:
-            is_rclpy = frame.f_code.co_filename == executors.__file__
-            if is_rclpy and frame.f_locals.get("self") is executor:
-                return True
+        while frame is not None:
+            if "spin" in frame.f_code.co_name and frame.f_locals.get("self") is executor:
+                found.add(thread)
             frame = frame.f_back
-    return False
+    return found

@@ -14,9 +14,10 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 import rclpy
-from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
-from rclpy.executors import SingleThreadedExecutor
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, GetSnapshot, NearestFree
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.task import Future
+from std_srvs.srv import Trigger
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
@@ -41,7 +42,8 @@ class Puppet:
         self.gate, self.has_request = threading.Event(), threading.Event()
         for service, name in ((CheckPoses, "check_poses"), (CheckPath, "check_path"),
                               (Distance, "distance"), (Collide, "collide"),
-                              (NearestFree, "nearest_free")):  # fmt: skip
+                              (NearestFree, "nearest_free"), (GetSnapshot, "get_snapshot"),
+                              (Trigger, "reset")):  # fmt: skip
             self.node.create_service(
                 service, f"puppet/{name}", self.answer, qos_profile=SERVICE_QOS
             )
@@ -173,8 +175,9 @@ def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
         clock.now += clock.spins
         asked[-1].set_result(free)
 
-    executor = SimpleNamespace(spin_once=spin_once)
-    monkeypatch.setattr(client, "_waiting", Waiting(executor, is_shared=False))
+    executor = SimpleNamespace(spin_once=spin_once, get_nodes=lambda: [node])
+    node = SimpleNamespace(executor=executor)
+    monkeypatch.setattr(client, "_waiting", Waiting(node, executor))
     free = Collide.Response(is_free=True)
     free.verdict.verdict, free.verdict.status, free.info.snapshot_id = 1, 1, 7
     asked = []
@@ -189,10 +192,11 @@ def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
         def remove_pending_request(self, future):
             asked.remove(future)
 
-    [(early, took)] = client._exchange(Requests(), [Collide.Request()])
+    missing = client._missing(Collide)
+    [(early, took)] = client._exchange(Requests(), [Collide.Request()], missing)
     assert (early, took) == (free, 0.9 * TIMEOUT)
     clock.spins = 1.1 * TIMEOUT
-    [(late, took)] = client._exchange(Requests(), [Collide.Request()])
+    [(late, took)] = client._exchange(Requests(), [Collide.Request()], missing)
     assert (late.is_free, late.verdict.verdict, took) == (False, Verdict.UNKNOWN, np.inf)
     assert len(asked) == 1
 
@@ -253,6 +257,129 @@ def test_executor_that_another_thread_spins(nodes, puppet):
     assert alone.collide(POSES[0]).is_free
     executor.shutdown()
     node.destroy_node()
+
+
+@pytest.fixture
+def other(client):
+    """Another executor, which has no node."""
+    executor = SingleThreadedExecutor(context=client._node.context)
+    yield executor
+    executor.shutdown()
+
+
+def test_a_node_that_was_spun_elsewhere_is_taken_back(client, puppet, other):
+    """rclpy.spin_once and similar functions remove the node from the client's executor."""
+    puppet.fill = free
+    rclpy.spin_once(client._node, executor=other, timeout_sec=0.0)
+    assert client.collide(POSES[0]).is_free
+    done = Future()
+    done.set_result(None)
+    rclpy.spin_until_future_complete(client._node, done, other)
+    assert client._node not in client._executor.get_nodes()
+    assert client.collide(POSES[0]).is_free
+    client._executor.remove_node(client._node)
+    assert client.collide(POSES[0]).is_free
+
+
+@pytest.mark.parametrize("is_spun", [True, False])
+def test_a_node_in_another_executor(client, puppet, other, is_spun):
+    puppet.fill = free
+    other.add_node(client._node)
+    thread = threading.Thread(target=other.spin)
+    if is_spun:
+        is_running = other.create_task(lambda: None)
+        thread.start()
+        while not is_running.done():
+            time.sleep(0.001)
+    assert client.collide(POSES[0]).is_free
+    assert client._node.executor is other
+    other.remove_node(client._node)
+    assert client.collide(POSES[0]).is_free
+    if is_spun:
+        other.shutdown()
+        thread.join()
+
+
+def test_a_blocking_call_in_a_callback_is_refused_at_once(client, puppet):
+    executor, sent = client._executor, len(puppet.requests)
+
+    def callback():
+        with pytest.raises(RuntimeError, match=r"from a callback .* use call_async"):
+            client.collide(POSES[0])
+
+    executor.spin_until_future_complete(executor.create_task(callback), TIMEOUT)
+    assert len(puppet.requests) == sent
+
+
+def test_a_blocking_call_in_a_callback_of_several_threads(client, puppet):
+    puppet.fill = free
+    executor = MultiThreadedExecutor(2, context=client._node.context)
+    executor.add_node(client._node)
+    asked = executor.create_task(client.collide, POSES[0])
+    executor.spin_until_future_complete(asked, TIMEOUT)
+    assert asked.result().is_free
+    executor.remove_node(client._node)
+    executor.shutdown()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_asynchronous_call_in_a_callback(client, puppet, service):
+    puppet.fill = free
+    executor, poses = client._executor, POSES if service.startswith("check") else POSES[0]
+    expected = ask(client, service)
+
+    async def callback():
+        return await client.call_async(service, poses)
+
+    task = executor.create_task(callback)
+    executor.spin_until_future_complete(task, TIMEOUT)
+    reply = task.result()
+    assert type(reply) is type(expected) and reply.is_free
+    assert reply.round_trip < TIMEOUT
+    assert client._outstanding == 0 and not list(client._node.timers)
+
+
+def test_an_asynchronous_call_without_a_reply(client, puppet, monkeypatch):
+    puppet.gate.clear()
+    monkeypatch.setattr(client, "timeout", 0.1)
+    futures = [client.call_async("collide", POSES[0]) for _ in range(client.max_outstanding)]
+    full = client.call_async("collide", POSES[0])
+    assert full.result().verdict is Verdict.UNKNOWN
+    assert full.result().status is Status.LIMIT_EXCEEDED
+    for future in futures:
+        client._executor.spin_until_future_complete(future, TIMEOUT)
+        assert not future.result().is_free
+        assert future.result().message == "no reply within 0.1 s"
+    assert client._outstanding == 0
+
+
+def test_an_asynchronous_call_checks_its_arguments(client):
+    with pytest.raises(InputError, match="question: must be"):
+        client.call_async("distances", POSES)
+    with pytest.raises(InputError, match="poses: must"):
+        client.call_async("check_poses", POSES[0])
+    with pytest.raises(InputError, match="at: is for a mirror only"):
+        client.call_async("collide", POSES[0], at=1)
+
+
+def test_snapshot_and_reset(client, puppet, monkeypatch):
+    def fill(reply):
+        if isinstance(reply, Trigger.Response):
+            reply.success, reply.message = True, "deleted"
+        else:
+            reply.footprint_names = ["long"]
+            reply.verdict.status = int(Status.SUCCESS)
+
+    puppet.fill = fill
+    assert list(client.get_snapshot(7).footprint_names) == ["long"]
+    assert puppet.requests[-1].snapshot_id == 7
+    assert client.reset() == Trigger.Response(success=True, message="deleted")
+    with pytest.raises(InputError, match="snapshot_id: must be"):
+        client.get_snapshot(-1)
+    puppet.gate.clear()
+    monkeypatch.setattr(client, "timeout", 0.1)
+    assert client.get_snapshot().verdict.message == "no reply within 0.1 s"
+    assert not client.reset().success
 
 
 def test_no_server_is_not_free(nodes):
