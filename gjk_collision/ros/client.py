@@ -254,12 +254,13 @@ class CollisionClient(Questions):
             """Set the result if there is a reply or no time left."""
             with self._lock:
                 calls.collect(time.monotonic())
-                if future.done() or calls.send(time.monotonic()) is not None:
+                if not sent or calls.send(time.monotonic()) is not None:
                     return
+                sent.clear()
                 self._outstanding -= 1
                 self._node.destroy_timer(timer)
                 [answer] = self._of_one_server(client, calls.replies)
-                future.set_result(_read(service, request, answer))
+            future.set_result(_read(service, request, answer))  # its callbacks may ask again
 
         with self._lock:
             if self._outstanding >= self.max_outstanding:
@@ -271,9 +272,10 @@ class CollisionClient(Questions):
             forget = client.remove_pending_request
             calls = Calls([message], send, forget, self.timeout, 1, missing)
             calls.send(time.monotonic())
+            received = sent[0]
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             timer = self._node.create_timer(self.timeout, finish, self._group, steady)
-        sent[0].add_done_callback(finish)
+        received.add_done_callback(finish)
         return future
 
     @property
