@@ -43,6 +43,7 @@ autodoc_mock_imports = [
     "matplotlib",
     "rclpy",
     "std_msgs",
+    "std_srvs",
 ]
 # ./dev docs runs doxygen with docs/Doxyfile.
 breathe_projects = {"gjk": str(ROOT / ".dev" / "docs" / "doxygen" / "xml")}

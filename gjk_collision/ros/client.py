@@ -180,8 +180,6 @@ class CollisionClient(Questions):
             As for `check_poses`.
         """
         rows = as_floats(poses, "poses", 3)
-        if not len(rows):
-            return []
         one: dict[str, Any] = {"k": k, "max_distance": max_distance, "footprint": footprint}
         requests = [self._distance_request(row, **one) for row in rows.tolist()]
         return self._replies("Distance", requests)
@@ -193,9 +191,9 @@ class CollisionClient(Questions):
         reply arrives in time.
         """
         number = as_integer(snapshot_id, "snapshot_id", 0, 2**64 - 1)
-        client = self._clients["GetSnapshot"]
-        request = GetSnapshot.Request(snapshot_id=number)
-        [(reply, _)] = self._exchange(client, [request], self._missing(GetSnapshot))
+        requests = [GetSnapshot.Request(snapshot_id=number)]
+        missing = self._missing(GetSnapshot)
+        [(reply, _)] = self._exchange(self._clients["GetSnapshot"], requests, missing)
         return reply
 
     def reset(self) -> Trigger.Response:
@@ -241,8 +239,8 @@ class CollisionClient(Questions):
 
     def _send(self, service: str, request: dict[str, Any]) -> Future:
         """Send a request; return a future of its reply."""
-        client, executor = self._clients[service], self._waiting.executor()
-        future, sent = Future(executor=executor), []
+        client, sent = self._clients[service], []
+        future = Future(executor=self._waiting.executor())
         missing = self._missing(client.srv_type)
         message = self._message(client.srv_type, request)
 
