@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .replay.case import Case
     from .report.outcome import Result
     from .report.run import Options
-    from .server.config import Config
+    from .server.parameters.config import Config
 
 __all__ = ["main"]
 
@@ -166,7 +166,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .report.many import ClusterError, run_all
     from .report.outcome import Outcome
     from .report.run import Options
-    from .server.config import Config
+    from .server.parameters.config import Config
 
     golden = None if given.golden is None else given.golden.resolve()
     try:
@@ -360,8 +360,8 @@ def _trace(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .report.decision import decision, moment
-    from .server.config import Config
-    from .server.frames import FrameError
+    from .server.frames.poses import FrameError
+    from .server.parameters.config import Config
 
     try:
         if len(given.what) != 1:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..server.config import Config, group_names
-from ..server.footprints import named_footprints
-from ..server.parameter_files import (
+from ..server.data.footprints import named_footprints
+from ..server.parameters.config import Config, group_names
+from ..server.parameters.files import (
     NODE_NAME,
     flat,
     foreign_names,
@@ -17,7 +17,7 @@ from ..server.parameter_files import (
     read_sections,
     sections_for,
 )
-from ..server.parameter_names import is_of_every_node
+from ..server.parameters.names import is_of_every_node
 from .bag import STORAGE, BagError, find_bags
 from .case_fields import CaseError, Fields, Place
 from .expect import Reaction, Share, Window, parse

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any
 
-from ..server.parameter_names import did_you_mean
+from ..server.parameters.names import did_you_mean
 
 __all__ = ["NOWHERE", "CaseError", "Fields", "Place"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..server.config import Config
-from ..server.fields import nanoseconds
-from ..server.frames import FrameError
-from ..server.snapshot import Report, Snapshot
-from ..server.transforms import TransformTree
+from ..server.data.snapshot import Report, Snapshot
+from ..server.frames.fields import nanoseconds
+from ..server.frames.poses import FrameError
+from ..server.frames.transforms import TransformTree
+from ..server.parameters.config import Config
 from ..verdict import Status, Verdict
 from .pair import is_inside, nearest_pair
 from .rows import Row

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..server.adapters import CONVERTERS, footprint
-from ..server.config import Config
-from ..server.fields import nanoseconds
-from ..server.frames import Pose
-from ..server.obstacles import Obstacles
+from ..server.data.obstacles import Obstacles
+from ..server.frames.fields import nanoseconds
+from ..server.frames.poses import Pose
+from ..server.parameters.config import Config
 from .bag import Bag, Message
 from .interfaces import TF_MESSAGE
 from .topics import Topics

@@ -18,12 +18,12 @@ from typing import Any
 
 from ..errors import InputError
 from ..server.adapters import CONVERTERS, footprint, twist
-from ..server.config import Config
-from ..server.fields import nanoseconds
-from ..server.frames import FrameError
+from ..server.data.snapshot import Fault, Report, empty_snapshot
+from ..server.frames.fields import nanoseconds
+from ..server.frames.poses import FrameError
+from ..server.frames.transforms import TransformTree, insert_message
+from ..server.parameters.config import Config
 from ..server.server import Heartbeat, Server
-from ..server.snapshot import Fault, Report, empty_snapshot
-from ..server.transforms import TransformTree, insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, BagError, Message
 from .causes import Causes

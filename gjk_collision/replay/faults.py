@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..server.fields import nanoseconds
+from ..server.frames.fields import nanoseconds
 from ..verdict import Status
 from .bag import Message
 from .case_fields import NOWHERE, Fields, Place

@@ -8,7 +8,7 @@ A parameter that the node declared at its start is not a change: the replay has 
 from typing import Any
 
 from ..errors import InputError
-from ..server.parameter_files import NODE_NAME
+from ..server.parameters.files import NODE_NAME
 from ..server.server import Server
 
 __all__ = ["PARAMETER_EVENT", "LiveParameters"]

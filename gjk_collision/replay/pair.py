@@ -8,8 +8,8 @@ import numpy as np
 
 from ..geometry import Shape, distance, outlined
 from ..region import OUTSIDE
-from ..server.frames import Pose
-from ..server.snapshot import Snapshot
+from ..server.data.snapshot import Snapshot
+from ..server.frames.poses import Pose
 from .rows import Row
 
 __all__ = ["MomentError", "Pair", "is_inside", "nearest_pair", "pair_of"]

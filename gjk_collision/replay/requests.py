@@ -10,12 +10,12 @@ from zlib import crc32
 
 import numpy as np
 
-from ..server.answers import Answer
+from ..server.data.snapshot import Snapshot
 from ..server.requests import Answered, Requests
 from ..server.scheduler import Future, Scheduler
 from ..server.server import Server
 from ..server.services import RECORDED, Service
-from ..server.snapshot import Snapshot
+from ..server.services.answers import Answer
 from ..verdict import Verdict
 from .rows import DIGITS, Row
 

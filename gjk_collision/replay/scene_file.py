@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..server.frames import Pose
-from ..server.obstacles import Obstacles
+from ..server.data.obstacles import Obstacles
+from ..server.frames.poses import Pose
 from .write import BagWriter, Storage
 
 __all__ = ["SceneError", "write_bag"]

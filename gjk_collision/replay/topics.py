@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ..server.adapters import CONVERTERS
-from ..server.config import Config
-from ..server.parameter_files import NODE_NAME
+from ..server.parameters.config import Config
+from ..server.parameters.files import NODE_NAME
 from .bag import EVENTS, Bag, BagError
 from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 
-from ..server.config import OBSTACLE_ARRAY
-from ..server.frames import Pose
-from ..server.obstacles import Obstacles
+from ..server.data.obstacles import Obstacles
+from ..server.frames.poses import Pose
+from ..server.parameters.config import OBSTACLE_ARRAY
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["BagWriter", "Storage"]

@@ -15,9 +15,9 @@ from ..replay.drive import Drive
 from ..replay.golden import Comparison
 from ..replay.interfaces import message, typestore
 from ..replay.rows import Row
-from ..server.answers import Answer, info_fields
 from ..server.drawing import marker_array
-from ..server.frames import Pose
+from ..server.frames.poses import Pose
+from ..server.services.answers import Answer, info_fields
 
 __all__ = ["MARKERS", "STATE", "AnswerFile", "check_file"]
 

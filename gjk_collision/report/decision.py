@@ -13,7 +13,7 @@ from ..replay.pair import MomentError, Pair, pair_of
 from ..replay.rows import Row
 from ..replay.span import TOLERANCE
 from ..replay.topics import choose
-from ..server.snapshot import Snapshot
+from ..server.data.snapshot import Snapshot
 from ..tracing import deciding_step
 from ..verdict import Verdict
 

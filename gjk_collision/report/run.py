@@ -28,7 +28,7 @@ from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
 from ..replay.topics import Topics, choose
-from ..server.config import Config
+from ..server.parameters.config import Config
 from .answer_file import AnswerFile
 from .counts import Counts
 from .film import Film

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from ..geometry import Shape
 from ..replay.drive import Drive
 from ..replay.rows import Row
-from ..server.frames import Pose
-from ..server.obstacles import REGION, Obstacles
+from ..server.data.obstacles import REGION, Obstacles
+from ..server.frames.poses import Pose
 
 __all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..replay.golden import LABELS, Comparison
 from ..replay.rows import Row
-from ..server.snapshot import Report
+from ..server.data.snapshot import Report
 from ..verdict import WORST_FIRST, Status, Verdict
 
 __all__ = ["MAX_BINS", "Timeline"]

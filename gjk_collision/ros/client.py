@@ -23,13 +23,13 @@ from std_srvs.srv import Trigger
 from .. import _core
 from ..arguments import as_choice, as_floats, as_integer, as_number
 from ..errors import InputError
-from ..server.answers import fault_of
-from ..server.calls import Calls
-from ..server.frames import orientation
+from ..server.data.snapshot import Fault
+from ..server.frames.poses import orientation
 from ..server.pauses import steady_time
 from ..server.services import SERVICES
-from ..server.snapshot import Fault
+from ..server.services.answers import fault_of
 from ..verdict import Status
+from .calls import Calls
 from .messages import filled, none
 from .quality import SERVICE_QOS
 from .questions import Questions

@@ -14,10 +14,10 @@ from rclpy.node import Node
 
 from .. import _core
 from ..geometry import Shape, collide, distance
-from ..server import lookup
-from ..server.frames import FrameError
+from ..server.data.snapshot import Report
+from ..server.frames import lookup
+from ..server.frames.poses import FrameError
 from ..server.server import Server
-from ..server.snapshot import Report
 from ..verdict import Status, Verdict
 from .received_transforms import ReceivedTransforms
 from .timers import steady_timer

@@ -11,9 +11,9 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..server import drawing
-from ..server.answers import Answer
-from ..server.frames import Pose
-from ..server.snapshot import Fault, Snapshot
+from ..server.data.snapshot import Fault, Snapshot
+from ..server.frames.poses import Pose
+from ..server.services.answers import Answer
 
 __all__ = ["marker_array"]
 

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import CollisionState, Footprint, ObstacleArray
 
-from ..server.answers import refused
+from ..server.data.snapshot import Fault
 from ..server.server import Heartbeat
-from ..server.snapshot import Fault
+from ..server.services.answers import refused
 
 __all__ = ["fill", "filled", "none", "state"]
 

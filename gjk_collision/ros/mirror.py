@@ -25,11 +25,11 @@ from rclpy.serialization import deserialize_message
 from .. import _core
 from ..arguments import as_integer, as_vector
 from ..errors import InputError
-from ..server.answers import fault_of
-from ..server.frames import IDENTITY, Pose, planar_as_sent
+from ..server.data.snapshot import Fault
+from ..server.frames.poses import IDENTITY, Pose, planar_as_sent
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.services import SERVICES, check_frame
-from ..server.snapshot import Fault
+from ..server.services.answers import fault_of
 from ..verdict import Status
 from .node_beside import node_beside
 from .quality import SNAPSHOT_QOS

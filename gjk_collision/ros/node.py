@@ -35,16 +35,16 @@ from visualization_msgs.msg import MarkerArray
 from ..arguments import as_bool
 from ..errors import InputError
 from ..server.adapters import footprint, twist
-from ..server.answers import refused
-from ..server.config import Config, SourceConfig
-from ..server.frames import Pose
-from ..server.obstacles import Obstacles
-from ..server.parameter_files import NODE_NAME
-from ..server.parameter_names import OF_EVERY_NODE
+from ..server.data.obstacles import Obstacles
+from ..server.data.snapshot import Fault
+from ..server.data.world import World
+from ..server.frames.poses import Pose
+from ..server.parameters.config import Config, SourceConfig
+from ..server.parameters.files import NODE_NAME
+from ..server.parameters.names import OF_EVERY_NODE
 from ..server.pauses import PERIOD, sending_time, steady_time
 from ..server.server import MAX_FIRST_EPOCH, UNREADABLE, Heartbeat, Server
-from ..server.snapshot import Fault
-from ..server.world import World
+from ..server.services.answers import refused
 from ..verdict import Status
 from . import markers, messages, sources
 from .bond import ManagerBond

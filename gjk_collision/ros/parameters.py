@@ -19,7 +19,7 @@ from rclpy.qos import HistoryPolicy, ReliabilityPolicy
 
 from ..arguments import as_choice, as_integer
 from ..errors import InputError
-from ..server.config import (
+from ..server.parameters.config import (
     WHILE_CONFIGURED,
     Config,
     checked_value,
@@ -27,14 +27,14 @@ from ..server.config import (
     group_names,
     parameter_facts,
 )
-from ..server.parameter_files import (
+from ..server.parameters.files import (
     Section,
     check_values,
     foreign_names,
     named_files,
     sections_for,
 )
-from ..server.parameter_names import is_of_every_node
+from ..server.parameters.names import is_of_every_node
 
 __all__ = ["Parameters"]
 

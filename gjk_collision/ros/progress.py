@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 
-from ..server import lookup
-from ..server.frames import FrameError
+from ..server.data.snapshot import Report
+from ..server.frames import lookup
+from ..server.frames.poses import FrameError
 from ..server.pauses import steady_time
 from ..server.server import Server
-from ..server.snapshot import Report
 from ..verdict import Status
 from .timers import steady_timer
 

@@ -11,8 +11,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.subscription import Subscription
 
-from ..server.frames import Pose, SameFrameOnly, TransformSource
-from ..server.transforms import TransformTree, decoded
+from ..server.frames.poses import Pose, SameFrameOnly, TransformSource
+from ..server.frames.transforms import TransformTree, decoded
 from .throttled_log import ThrottledLog
 
 __all__ = ["ReceivedTransforms", "find_transforms"]

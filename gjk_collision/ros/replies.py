@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _core
 from ..record import Record
-from ..server.fields import nanoseconds, numbers
+from ..server.frames.fields import nanoseconds, numbers
 from ..verdict import Status, Verdict, no_truth_value
 
 if TYPE_CHECKING:

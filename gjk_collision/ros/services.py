@@ -12,12 +12,12 @@ from rclpy.service_introspection import ServiceIntrospectionState
 
 from gjk_collision import srv
 
-from ..server.answers import Answer, info_fields
-from ..server.frames import Pose
+from ..server.data.snapshot import Snapshot
+from ..server.frames.poses import Pose
 from ..server.requests import Answered, Requests
 from ..server.server import Server
 from ..server.services import RECORDED, SERVICES, Service
-from ..server.snapshot import Snapshot
+from ..server.services.answers import Answer, info_fields
 from ..verdict import Status, Verdict
 from . import messages
 from .batches import Batches

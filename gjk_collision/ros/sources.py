@@ -10,7 +10,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 
 from ..errors import InputError
 from ..server.adapters import CONVERTERS, Convert
-from ..server.config import SourceConfig
+from ..server.parameters.config import SourceConfig
 from ..verdict import Status
 
 __all__ = ["Adapter", "adapter", "message_class", "qos"]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
-from .answers import Answer
-from .compose import Placed
-from .frames import Pose
-from .snapshot import Snapshot
+from .data.compose import Placed
+from .data.snapshot import Snapshot
+from .frames.poses import Pose
+from .services.answers import Answer
 
 __all__ = ["marker_array"]
 

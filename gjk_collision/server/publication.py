@@ -5,8 +5,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .snapshot import Snapshot
-from .snapshot_message import described
+from .data.snapshot import Snapshot
+from .services.snapshot_message import described
 
 __all__ = ["Publication"]
 

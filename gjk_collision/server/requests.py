@@ -10,14 +10,14 @@ from typing import Any
 from .._core import Budget
 from ..errors import InputError
 from ..verdict import Status, Verdict
-from . import lookup
-from .answers import Answer
-from .frames import FrameError
+from .data.snapshot import Fault, Snapshot, empty_snapshot
+from .frames import lookup
+from .frames.poses import FrameError
 from .scheduler import Scheduler
 from .server import Exchange, Server
 from .services import Service
+from .services.answers import Answer
 from .services.poses import NO_LIMIT
-from .snapshot import Fault, Snapshot, empty_snapshot
 from .verification import total_margin, verdict_error
 
 __all__ = ["Answered", "Requests"]

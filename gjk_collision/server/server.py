@@ -16,17 +16,17 @@ from typing import Any, Protocol
 from .._core import Servers
 from ..errors import InputError
 from ..verdict import Status, Verdict
-from . import lookup
-from .answers import Answer, fault_of, info_fields, refused
-from .config import Config
-from .frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
-from .obstacles import Footprint, Obstacles
+from .data.obstacles import Footprint, Obstacles
+from .data.snapshot import Fault, Report, Snapshot, empty_snapshot
+from .data.twist import Twist
+from .data.world import NO_TOPICS, World
+from .frames import lookup
+from .frames.poses import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
+from .parameters.config import Config
 from .pauses import Pauses
 from .publication import Publication
 from .services import state
-from .snapshot import Fault, Report, Snapshot, empty_snapshot
-from .twist import Twist
-from .world import NO_TOPICS, World
+from .services.answers import Answer, fault_of, info_fields, refused
 
 __all__ = ["MAX_FIRST_EPOCH", "UNREADABLE", "Exchange", "Heartbeat", "Server", "Shell"]
 

@@ -24,12 +24,12 @@ import numpy.typing as npt
 
 from ..certificate.checker import BITS, steps, turn
 from ..verdict import Verdict
-from .compose import Placed, placing_errors
-from .config import Config
-from .frames import IDENTITY, Pose
-from .obstacles import Obstacles
+from .data.compose import Placed, placing_errors
+from .data.obstacles import Obstacles
+from .data.snapshot import Snapshot
+from .frames.poses import IDENTITY, Pose
+from .parameters.config import Config
 from .services import place
-from .snapshot import Snapshot
 
 __all__ = ["total_margin", "verdict_error"]
 

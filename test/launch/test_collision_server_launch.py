@@ -38,7 +38,7 @@ from rcl_interfaces.srv import GetLoggerLevels
 from rclpy.logging import LoggingSeverity
 from server import BOX, Bench, said
 
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)

@@ -15,7 +15,7 @@ from gjk_collision.geometry import Shape, closest
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(2.0, 2.0)

@@ -17,12 +17,12 @@ from rosbags.typesys.base import Nodetype
 
 from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot
-from gjk_collision.server.snapshot_message import described
-from gjk_collision.server.world import Footprint, World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
+from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.services.snapshot_message import described
 from gjk_collision.verdict import Status
 
 S, MS = 1_000_000_000, 1_000_000

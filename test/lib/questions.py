@@ -5,14 +5,14 @@
 from types import SimpleNamespace
 from typing import Any
 
-from gjk_collision.server.answers import Answer
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import IDENTITY, Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.world import NO_TRANSFORMS
+from gjk_collision.server.frames.poses import IDENTITY, Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.services import RECORDED, CheckShapes, Data, place, pose_on, state
+from gjk_collision.server.services.answers import Answer
 from gjk_collision.server.services.poses import NO_LIMIT
-from gjk_collision.server.snapshot import Fault, empty_snapshot
-from gjk_collision.server.world import NO_TRANSFORMS
 from gjk_collision.verdict import Status
 
 __all__ = [

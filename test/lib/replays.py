@@ -18,8 +18,8 @@ from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Verdict
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"

@@ -16,8 +16,8 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.world import World
+from gjk_collision.server.data.world import World
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status
 
 S = 1_000_000_000

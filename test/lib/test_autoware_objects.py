@@ -18,10 +18,10 @@ import questions
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.world import World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Verdict
 
 DETECTED = "autoware_perception_msgs/msg/DetectedObjects"

@@ -16,11 +16,11 @@ import pytest
 import questions
 
 from gjk_collision import Path, Status, Verdict, _core
-from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot
-from gjk_collision.server.world import World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 
 S = 1_000_000_000
 CASES = int(os.environ.get("GJK_CASES", "40"))

@@ -28,7 +28,7 @@ from pages import BLOCKS, PAGES, ROOT, Block, blocks, commands
 from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases, read_parameters
 from gjk_collision.replay.interfaces import default_types
-from gjk_collision.server.config import Config
+from gjk_collision.server.parameters.config import Config
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

@@ -24,13 +24,13 @@ from oracles import Body
 from worlds import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server.compose import Placed, placing_errors
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose, SameFrameOnly
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.frames.poses import Pose, SameFrameOnly
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.verification import verdict_error
-from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
 
 COUNT = int(os.environ.get("GJK_CASES", "300"))  # cases per family

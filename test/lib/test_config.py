@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.config import (
+from gjk_collision.server.parameters.config import (
     Config,
     FootprintConfig,
     SourceConfig,
@@ -19,8 +19,8 @@ from gjk_collision.server.config import (
     group_defaults,
     parameter_facts,
 )
-from gjk_collision.server.parameter_files import is_foreign, to_yaml
-from gjk_collision.server.parameter_names import is_of_every_node
+from gjk_collision.server.parameters.files import is_foreign, to_yaml
+from gjk_collision.server.parameters.names import is_of_every_node
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
 
@@ -239,7 +239,8 @@ def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
 
 
 def test_hash_is_the_same_in_another_process() -> None:
-    program = "from gjk_collision.server.config import Config; print(Config(max_poses=7).hash)"
+    program = "from gjk_collision.server.parameters.config import Config\n"
+    program += "print(Config(max_poses=7).hash)"
     said = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
     assert int(said.stdout) == Config(max_poses=7).hash
     assert 0 <= int(said.stdout) < 2**32

@@ -11,7 +11,7 @@ from gjk_collision import Shape
 from gjk_collision.__main__ import main
 from gjk_collision.replay.pair import Pair
 from gjk_collision.report.decision import decision
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames.poses import Pose
 
 BOX = Shape.box(2, 2)
 

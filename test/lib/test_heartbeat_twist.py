@@ -12,11 +12,11 @@ import questions
 from worlds import BOX, CAR, FAR, Time, boxes
 
 from gjk_collision import Scene, Shape
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import FrameError, Pose
-from gjk_collision.server.snapshot import Fault, Snapshot
-from gjk_collision.server.twist import Twist
-from gjk_collision.server.world import World
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.twist import Twist
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000

@@ -17,12 +17,12 @@ from worlds import CAR, STEADY0, T0
 
 from gjk_collision import _core
 from gjk_collision.geometry import Shape
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.verification import total_margin
-from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
 
 U_SHAPE = np.array([0, 0, 6, 0, 6, 1, 1, 1, 1, 3, 6, 3, 6, 4, 0, 4.0])

@@ -21,10 +21,10 @@ import questions
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.config import CLOUD, COSTMAP, GRID, SCAN, Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.snapshot import Fault
-from gjk_collision.server.world import World
+from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import CLOUD, COSTMAP, GRID, SCAN, Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 ROBOT = 0.3  # m, radius

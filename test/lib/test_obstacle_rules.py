@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gjk_collision import InputError, Scene
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
 
 GOOD = Obstacles(
     frame="odom",

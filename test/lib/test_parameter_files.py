@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.parameter_files import (
+from gjk_collision.server.parameters.files import (
     Section,
     check_values,
     foreign_names,

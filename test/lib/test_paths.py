@@ -17,10 +17,10 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server.answers import Answer
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
+from gjk_collision.server.services.answers import Answer
 from gjk_collision.verdict import Status, Verdict
 
 # Past a box of 2 m at the origin: the poses are clear of it, the way from the first is not.

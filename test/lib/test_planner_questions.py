@@ -19,10 +19,10 @@ from worlds import asked_as_request, shapes, snapshot
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
-from gjk_collision.server.answers import Answer
-from gjk_collision.server.frames import Pose, SameFrameOnly
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.frames.poses import Pose, SameFrameOnly
 from gjk_collision.server.services import SERVICES
-from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.services.answers import Answer
 from gjk_collision.verdict import Status, Verdict
 
 STALE = Fault(Status.STALE_OBSTACLES, "obstacles: stale")

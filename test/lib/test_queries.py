@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from questions import check_shapes
 from worlds import CAR, STANDING, STILL, Time, send, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
-from gjk_collision.server import lookup
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
-from gjk_collision.server.transforms import Placement, TransformTree
-from gjk_collision.server.world import World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames import lookup
+from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly, planar
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 NEAR = Pose(-2.5, 0.0, 0.0)  # 0.5 m from a box at the origin

@@ -24,12 +24,12 @@ from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
-from gjk_collision.server.compose import region_of
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
-from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.snapshot_message import described
+from gjk_collision.server.data.compose import region_of
+from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.services.snapshot_message import described
 from gjk_collision.verdict import Verdict
 
 CASES = int(os.environ.get("GJK_CASES", "400"))

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
-from gjk_collision.server.compose import Placed, compose_scene
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot
-from gjk_collision.server.transforms import Placement, TransformTree
+from gjk_collision.server.data.compose import Placed, compose_scene
+from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.world import NO_TRANSFORMS, World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.verification import verdict_error
-from gjk_collision.server.world import NO_TRANSFORMS, World
 from gjk_collision.verdict import Status, Verdict
 
 NS = 1_000_000_000

@@ -36,8 +36,8 @@ from gjk_collision.replay.span import Span
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result, outcome_text
 from gjk_collision.report.run import Options, run
-from gjk_collision.server.config import OBSTACLE_ARRAY, ODOMETRY
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import OBSTACLE_ARRAY, ODOMETRY
 from gjk_collision.verdict import Status, Verdict
 
 ROOT = Path(__file__).parents[2]

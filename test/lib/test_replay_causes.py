@@ -27,8 +27,8 @@ from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.verdict import Status, Verdict
 
 WIDE = [(x, 1.5 * y) for x, y in EGO]

@@ -35,9 +35,9 @@ from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.decision import moment
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.run import Options, run
-from gjk_collision.server.config import OBSTACLE_ARRAY, Config
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import OBSTACLE_ARRAY, Config
 from gjk_collision.verdict import Status, Verdict
 
 CASES = [

@@ -17,7 +17,7 @@ from gjk_collision.__main__ import main
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.verdict import Verdict
 
 BIG = 2**62 + 1  # float64 does not hold it

@@ -15,7 +15,7 @@ from gjk_collision.replay.golden import LABELS, Comparison
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.film import MAX_FRAMES, Film
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.verdict import Status, Verdict
 
 PARAMETERS = """

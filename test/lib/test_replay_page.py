@@ -23,7 +23,7 @@ from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.page import overview, page, render
 from gjk_collision.report.run import Options
 from gjk_collision.report.timeline import MAX_BINS, Timeline
-from gjk_collision.server.config import Config
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 

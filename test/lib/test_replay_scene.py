@@ -19,9 +19,9 @@ from gjk_collision.replay.pair import MomentError
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.decision import moment
 from gjk_collision.report.run import Options, run
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status
 
 FAR = 664_750.0  # m, as in UTM

@@ -26,8 +26,8 @@ from gjk_collision.__main__ import main
 from gjk_collision.region import OUTSIDE
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
-from gjk_collision.server.config import OBSTACLE_ARRAY
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.parameters.config import OBSTACLE_ARRAY
 from gjk_collision.verdict import Status, Verdict
 
 OUTLINE = "geometry_msgs/msg/PolygonStamped"

@@ -14,6 +14,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from simulation import wire
 from simulation.facts import Question
 from simulation.node import Node
@@ -22,16 +23,15 @@ from worlds import boxes
 from gjk_collision import InputError, Status, Verdict
 from gjk_collision.server import requests
 from gjk_collision.server import server as server_module
-from gjk_collision.server.answers import Answer
-from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.data.twist import Twist
+from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
 from gjk_collision.server.services import SERVICES, check_frame
-from gjk_collision.server.snapshot import Fault
-from gjk_collision.server.snapshot_message import obstacle_fields
-from gjk_collision.server.transforms import Placement, TransformTree
-from gjk_collision.server.twist import Twist
+from gjk_collision.server.services.answers import Answer
+from gjk_collision.server.services.snapshot_message import obstacle_fields
 
 S = 1_000_000_000
 

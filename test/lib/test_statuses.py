@@ -19,13 +19,13 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
-from gjk_collision.server.answers import Answer, answer_of
-from gjk_collision.server.answers import refused as refused_with
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, TransformSource
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, empty_snapshot
-from gjk_collision.server.world import NO_TRANSFORMS, Footprint, World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.world import NO_TRANSFORMS, Footprint, World
+from gjk_collision.server.frames.poses import FrameError, TransformSource
+from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.services.answers import Answer, answer_of
+from gjk_collision.server.services.answers import refused as refused_with
 from gjk_collision.verdict import Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]

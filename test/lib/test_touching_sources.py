@@ -17,9 +17,9 @@ import pytest
 import questions
 
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.world import World
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Verdict
 
 NS = 1_000_000_000

@@ -17,13 +17,13 @@ import questions
 from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server.compose import Placed, placing_errors
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.verification import verdict_error
-from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 
 MARGINS = (0.0, 1e-9, 0.4, 10.0)

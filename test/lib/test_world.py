@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from worlds import (
     BOX,
     CAR,
@@ -31,14 +32,13 @@ from worlds import (
     unknown,
 )
 
-from gjk_collision.server import lookup
-from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Report, Snapshot
-from gjk_collision.server.transforms import Placement, TransformTree
-from gjk_collision.server.twist import Twist
-from gjk_collision.server.world import World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Report, Snapshot
+from gjk_collision.server.data.twist import Twist
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames import lookup
+from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 # ---- the plain case

@@ -19,12 +19,11 @@ from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.interfaces import default_types
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
-from gjk_collision.server.config import OBSTACLE_ARRAY, Config, SourceConfig
-from gjk_collision.server.fields import obstacles
-from gjk_collision.server.frames import Pose, SameFrameOnly
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose, SameFrameOnly
+from gjk_collision.server.parameters.config import OBSTACLE_ARRAY, Config, SourceConfig
 from gjk_collision.server.verification import verdict_error
-from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
 
 HERE = Pose()
@@ -179,5 +178,5 @@ def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: boo
     assert {row.verdict for row in rows_of(tmp_path)} == {Verdict.FREE}
     with Bag(tmp_path / "bag") as bag:
         message = next(iter(bag.messages(["/obstacles"])))
-        read = obstacles(bag.decode(message))
+        read = Obstacles.of(bag.decode(message))
         assert len(read) == 1 and len(read.margins) == len(read.margin_rates) == 0

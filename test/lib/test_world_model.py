@@ -29,12 +29,12 @@ from world_model import CAR, Message, Model, State
 from worlds import BOX, S
 
 from gjk_collision import _core
-from gjk_collision.server import lookup
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot
-from gjk_collision.server.world import Footprint, World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.frames import lookup
+from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 EXAMPLES = int(os.environ.get("GJK_MODEL_EXAMPLES", "150"))

@@ -15,10 +15,10 @@ import pytest
 import questions
 from worlds import CAR, S, boxes
 
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.world import World
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Verdict
 
 PLACES = 7

@@ -14,10 +14,10 @@ import oracles
 import questions
 from oracles import Body
 
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.world import Footprint, World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000

@@ -9,13 +9,13 @@ import numpy as np
 import questions
 
 from gjk_collision._core import Budget
-from gjk_collision.server.answers import Answer
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.data.world import Footprint, World
+from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.services import SERVICES
-from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.world import Footprint, World
+from gjk_collision.server.services.answers import Answer
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000

@@ -25,10 +25,10 @@ from server import Bench, Server, said
 from gjk_collision.errors import InputError
 from gjk_collision.ros.sources import adapter
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.world import World
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 CAR = (1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0)

@@ -41,9 +41,10 @@ from std_srvs.srv import Trigger
 
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.server import requests, world
+from gjk_collision.server import requests
 from gjk_collision.server import server as server_module
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.data import world
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.services import RECORDED
 from gjk_collision.verdict import Status, Verdict
 

@@ -19,7 +19,7 @@ from server import Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.ros.quality import SERVICE_QOS
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

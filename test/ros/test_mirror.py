@@ -32,15 +32,15 @@ from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
-from gjk_collision.server import fields
-from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.fields import nanoseconds
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Expiry, Fault, empty_snapshot
+from gjk_collision.server.frames import fields
+from gjk_collision.server.frames.fields import nanoseconds
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.publication import _key
 from gjk_collision.server.services import SERVICES
-from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
-from gjk_collision.server.snapshot_message import described, obstacle_fields
+from gjk_collision.server.services.snapshot_message import described, obstacle_fields
 from gjk_collision.verdict import Status, Verdict
 
 Start = Callable[..., tuple[Server, Bench]]

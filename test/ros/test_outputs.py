@@ -24,12 +24,12 @@ from visualization_msgs.msg import Marker, MarkerArray
 from gjk_collision import _core
 from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
-from gjk_collision.server.compose import Placed, placing_errors
-from gjk_collision.server.config import Config
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, empty_snapshot
-from gjk_collision.server.snapshot_message import data_fields
+from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
+from gjk_collision.server.services.snapshot_message import data_fields
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

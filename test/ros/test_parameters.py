@@ -22,8 +22,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from server import BOX, DEADLINE, Bench, Server, said
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.config import Config, parameter_facts
-from gjk_collision.server.parameter_files import check_values, read_sections
+from gjk_collision.server.parameters.config import Config, parameter_facts
+from gjk_collision.server.parameters.files import check_values, read_sections
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)

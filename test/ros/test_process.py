@@ -29,7 +29,7 @@ from server import BOX, Bench, Server, said
 
 from gjk_collision.ros.client import CollisionClient
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

@@ -18,7 +18,7 @@ from gjk_collision.ros import received_transforms
 from gjk_collision.ros.diagnostics import Diagnostics, Health
 from gjk_collision.ros.received_transforms import DEPTH, MAX_REFUSALS, ReceivedTransforms
 from gjk_collision.ros.throttled_log import PERIOD, ThrottledLog
-from gjk_collision.server.frames import FrameError
+from gjk_collision.server.frames.poses import FrameError
 
 S = 1_000_000_000
 NOW = 100 * S

@@ -24,8 +24,8 @@ from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.requests import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.topics import choose
-from gjk_collision.server.config import Config
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0, "time_budget": 1.0}

@@ -18,7 +18,7 @@ from gjk_collision.srv import CheckPoses
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from server import Bench, Server, doubles, said
 
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

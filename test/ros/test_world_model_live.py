@@ -25,8 +25,8 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 from world_model import Message, Model
 
-from gjk_collision.server.config import Config
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.pauses import steady_time
 from gjk_collision.verdict import Status, Verdict
 

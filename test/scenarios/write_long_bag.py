@@ -15,8 +15,8 @@ import numpy as np
 from write_scenarios import CAR, EGO, at, steps
 
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.frames.poses import Pose
 
 CARS = 50
 

@@ -18,8 +18,8 @@ import numpy as np
 from rosbags.rosbag2 import CompressionFormat, CompressionMode
 
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.server.frames import Pose
-from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.frames.poses import Pose
 
 BEGIN = 1_700_000_000_000_000_000  # ns
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from math import cos, sin
 from typing import Any
 
+from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
+
 from gjk_collision import InputError
-from gjk_collision.server.config import Config
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Future, Scheduler
 from gjk_collision.server.server import Heartbeat, Server
 from gjk_collision.server.services import SERVICES
-from gjk_collision.server.snapshot import Snapshot
-from gjk_collision.server.transforms import Placement, TransformTree
 
 from .facts import Message
 from .wire import as_message, converted, state

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gjk_collision import InputError, Status, _core
-from gjk_collision.server.answers import refused
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.pauses import Pauses
 from gjk_collision.server.services import SERVICES
-from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.services.answers import refused
 
 from .facts import Question
 from .wire import request

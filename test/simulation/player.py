@@ -25,7 +25,7 @@ from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from gjk_collision.ros.quality import SERVICE_QOS
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.server.services.check_poses import MANY
 
 from .facts import MS, SECOND, Event, Message, Plan, Question

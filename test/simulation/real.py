@@ -25,7 +25,7 @@ from std_msgs.msg import Header
 from gjk_collision.ros import messages
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
-from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.verdict import Status
 
 from . import wire

@@ -13,9 +13,9 @@ from typing import Any
 from zlib import crc32
 
 from gjk_collision import Status, Verdict
-from gjk_collision.server.calls import Calls
-from gjk_collision.server.config import Config
-from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.ros.calls import Calls
+from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.parameters.config import Config
 
 from .clocks import Clock
 from .facts import MS, SECOND, Event, Message, Plan, Question, Violation

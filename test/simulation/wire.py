@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gjk_collision.server import adapters
-from gjk_collision.server.config import Config
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.server import Heartbeat
 
 from .facts import BEAMS, CELL, CELLS, MAX_RANGE, SECOND, Message, Question

@@ -9,8 +9,8 @@ replay both use this table.
 from collections.abc import Callable
 from typing import Any
 
-from .. import fields
-from ..config import (
+from ..data.obstacles import Obstacles
+from ..parameters.config import (
     CLOUD,
     COSTMAP,
     GRID,
@@ -19,7 +19,6 @@ from ..config import (
     Config,
     SourceConfig,
 )
-from ..obstacles import Obstacles
 from .autoware import detected_objects, predicted_objects, tracked_objects
 from .boxes import boxes, detections
 from .cloud import cloud
@@ -36,7 +35,7 @@ Convert = Callable[[Any, Config, SourceConfig], Obstacles]
 def obstacle_array(message: Any, config: Config, source: SourceConfig) -> Obstacles:
     """Convert a gjk_collision/ObstacleArray. The arrays are neither copied nor checked."""
     del config, source  # the receiver checks the list
-    return fields.obstacles(message)
+    return Obstacles.of(message)
 
 
 def _listed(convert: Callable[[Any, Config], Obstacles]) -> Convert:

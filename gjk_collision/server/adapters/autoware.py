@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import Config
-from ..frames import Pose
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..frames.poses import Pose
+from ..parameters.config import Config
 from .gathered import UNKNOWN, Gathered, extent, finite, kind_of, rectangle, refuse, speeds
 
 __all__ = ["detected_objects", "predicted_objects", "tracked_objects"]

@@ -5,9 +5,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .. import fields
-from ..config import Config
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..parameters.config import Config
 from .gathered import Gathered, check_header, finite, rectangle
 
 __all__ = ["boxes", "detections"]

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import SourceConfig
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..parameters.config import SourceConfig
 from .readings import check_count, convex, merged
 
 __all__ = ["cloud"]

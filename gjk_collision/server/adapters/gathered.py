@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import Config
-from ..frames import Pose
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..frames.poses import Pose
+from ..parameters.config import Config
 
 __all__ = [
     "UNKNOWN", "Gathered", "check_header", "extent", "finite", "kind_of", "rectangle", "refuse",

@@ -12,10 +12,10 @@ from ... import _core
 from ...convert import marked_cells
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import SourceConfig
-from ..frames import MAX_TILT_OF_READINGS
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..frames.poses import MAX_TILT_OF_READINGS
+from ..parameters.config import SourceConfig
 from .readings import convex
 
 __all__ = ["costmap", "grid"]

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import ODOMETRY, Config
-from ..twist import Twist
+from ..data.twist import Twist
+from ..frames import fields
+from ..parameters.config import ODOMETRY, Config
 
 __all__ = ["twist"]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..config import Config
-from ..frames import Pose, lost_in_sum
-from ..obstacles import Footprint, Obstacles
+from ..data.obstacles import Footprint, Obstacles
+from ..frames import fields
+from ..frames.poses import Pose, lost_in_sum
+from ..parameters.config import Config
 from .gathered import UNKNOWN, Gathered, check_header, finite, kind_of, speeds
 
 __all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from ..._core import MAX_COORDINATE
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..frames import MAX_TILT_OF_READINGS
-from ..obstacles import Obstacles
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..frames.poses import MAX_TILT_OF_READINGS
 
 __all__ = ["check_count", "convex", "merged"]
 

@@ -8,10 +8,10 @@ from ... import _core
 from ...errors import InputError
 from ...path import Path
 from ...verdict import Status, Verdict
-from .. import fields
-from ..answers import Answer, answer_of
-from ..frames import Pose
-from ..snapshot import Snapshot
+from ..data.snapshot import Snapshot
+from ..frames import fields
+from ..frames.poses import Pose
+from .answers import Answer, answer_of
 from .poses import NO_FLOATS, NO_LIMIT, Data, Floats, place, pose_on
 from .service import Service
 

@@ -7,10 +7,10 @@ import numpy as np
 from ... import _core
 from ...errors import InputError
 from ...verdict import Status, Verdict
-from .. import fields
-from ..answers import Answer, answer_of
-from ..frames import IDENTITY, Pose
-from ..snapshot import Snapshot
+from ..data.snapshot import Snapshot
+from ..frames import fields
+from ..frames.poses import IDENTITY, Pose
+from .answers import Answer, answer_of
 from .poses import NO_FLOATS, NO_LIMIT, Data, Integers, place, pose_on
 from .service import Service
 

@@ -5,12 +5,12 @@
 from ... import _core
 from ...errors import InputError
 from ...verdict import Status
-from .. import fields
-from ..answers import Answer, answer_of
-from ..config import Config
-from ..frames import Transforms
-from ..obstacles import Obstacles
-from ..snapshot import Snapshot
+from ..data.obstacles import Obstacles
+from ..data.snapshot import Snapshot
+from ..frames import fields
+from ..frames.poses import Transforms
+from ..parameters.config import Config
+from .answers import Answer, answer_of
 from .check_poses import least_of
 from .poses import NO_LIMIT, Data
 from .service import Service
@@ -39,7 +39,7 @@ class CheckShapes(Service):
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Compute the answer."""
         m, config = self.message, self._config
-        a, b = fields.obstacles(m.a), fields.obstacles(m.b)
+        a, b = Obstacles.of(m.a), Obstacles.of(m.b)
         if a.frame != b.frame:
             rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
             raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)

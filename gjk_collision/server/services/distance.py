@@ -3,7 +3,7 @@
 """``srv/Distance``: the obstacles that are nearest to the vehicle at one pose."""
 
 from ... import _core
-from ..answers import Answer, answer_of
+from .answers import Answer, answer_of
 from .poses import NO_LIMIT, Data
 from .service import OnePose
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from ... import _core
 from ...verdict import Status
-from ..answers import Answer
-from ..frames import Transforms
-from ..snapshot import Fault, Snapshot
-from ..snapshot_message import data_fields
+from ..data.snapshot import Fault, Snapshot
+from ..frames.poses import Transforms
+from .answers import Answer
 from .poses import NO_LIMIT, Data
 from .service import Service
+from .snapshot_message import data_fields
 
 __all__ = ["GetSnapshot"]
 

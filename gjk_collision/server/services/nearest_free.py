@@ -4,9 +4,9 @@
 
 from ... import _core
 from ...verdict import Verdict
-from ..answers import Answer, answer_of
-from ..frames import IDENTITY, Pose
-from ..snapshot import Snapshot
+from ..data.snapshot import Snapshot
+from ..frames.poses import IDENTITY, Pose
+from .answers import Answer, answer_of
 from .poses import NO_LIMIT, Data
 from .service import OnePose
 

@@ -12,7 +12,7 @@ from ... import _core
 from ...errors import InputError
 from ...motion import Motion
 from ...verdict import Status
-from ..frames import IDENTITY, Pose
+from ..frames.poses import IDENTITY, Pose
 
 __all__ = ["NO_LIMIT", "Data", "check_frame", "place", "pose_on"]
 

@@ -17,10 +17,10 @@ import numpy as np
 from ... import _core
 from ...errors import InputError
 from ...verdict import Status, Verdict
-from .. import fields, lookup
-from ..answers import Answer, refused
-from ..frames import IDENTITY, Pose, Transforms
-from ..snapshot import Fault, Snapshot
+from ..data.snapshot import Fault, Snapshot
+from ..frames import fields, lookup
+from ..frames.poses import IDENTITY, Pose, Transforms
+from .answers import Answer, refused
 from .poses import NO_LIMIT, Data, place
 
 __all__ = ["OnePose", "Service"]

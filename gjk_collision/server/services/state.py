@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``msg/CollisionState``: the verdict in the heartbeat."""
 
-from ..answers import Answer, answer_of
-from ..frames import Pose
-from ..snapshot import Fault
-from ..twist import Twist
+from ..data.snapshot import Fault
+from ..data.twist import Twist
+from ..frames.poses import Pose
+from .answers import Answer, answer_of
 from .poses import Data
 
 __all__ = ["state"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from .. import _core
-from ..verdict import Status
-from .config import Config, SourceConfig
+from ... import _core
+from ...verdict import Status
+from ..parameters.config import Config, SourceConfig
 from .snapshot import Fault
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..verdict import Status
+from ...errors import InputError
+from ...verdict import Status
 
 __all__ = [
     "IDENTITY",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from difflib import get_close_matches
 
-from .parameter_values import refusal
+from .values import refusal
 
 __all__ = [
     "OF_EVERY_NODE",

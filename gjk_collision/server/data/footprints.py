@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..geometry import Shape, outlined
-from ..verdict import Status
-from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
+from ...errors import InputError
+from ...geometry import Shape, outlined
+from ...verdict import Status
+from ..parameters.config import DEFAULT_FOOTPRINT, Config, FootprintConfig
 
 __all__ = [
     "NamedFootprint",

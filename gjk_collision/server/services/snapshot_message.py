@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..verdict import Status
+from ...verdict import Status
+from ..data.compose import Placed, in_check_frame
+from ..data.obstacles import ARRAYS, Obstacles
+from ..data.snapshot import Fault, Snapshot
 from .answers import info_fields, refused
-from .compose import Placed, in_check_frame
-from .obstacles import Obstacles
-from .snapshot import Fault, Snapshot
 
 __all__ = ["data_fields", "described", "obstacle_fields"]
 
@@ -31,11 +31,6 @@ PARAMETERS = (
 )  # fmt: skip
 
 CONCAVE = 1  # as in msg/ObstacleArray
-
-ARRAYS = (
-    "ids", "kinds", "offsets", "xy", "radius", "poses", "velocities", "path_offsets",
-    "path_times", "path_poses", "margins", "margin_rates",
-)  # fmt: skip
 
 
 def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _core
-from ..record import Record
-from ..verdict import Status, Verdict, no_truth_value
-from .snapshot import Fault, Snapshot
+from ... import _core
+from ...record import Record
+from ...verdict import Status, Verdict, no_truth_value
+from ..data.snapshot import Fault, Snapshot
 
 __all__ = ["Answer", "answer_of", "fault_of", "info_fields", "refused"]
 

@@ -13,20 +13,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from ..errors import InputError
-from ..geometry import ConcavePolicy
-from ..scene import flat_arrays
-from ..verdict import Status
-from .frames import MAX_TILT
+from ... import _core
+from ...errors import InputError
+from ...geometry import ConcavePolicy
+from ...scene import flat_arrays
+from ...verdict import Status
+from ..frames.fields import nanoseconds, numbers
+from ..frames.poses import MAX_TILT
 
-__all__ = ["HOLE", "REGION", "Footprint", "Obstacles"]
+__all__ = ["ARRAYS", "HOLE", "REGION", "Footprint", "Obstacles"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
 
 REGION, HOLE = 2, 3  # kinds of ``msg/ObstacleArray`` that are no obstacles
+
+ARRAYS = (
+    "ids", "kinds", "offsets", "xy", "radius", "poses", "velocities", "path_offsets",
+    "path_times", "path_poses", "margins", "margin_rates",
+)  # fmt: skip
 
 
 def _no_floats() -> Floats:
@@ -126,6 +132,14 @@ class Obstacles:
     def __len__(self) -> int:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
+
+    @classmethod
+    def of(cls, message: Any) -> "Obstacles":
+        """Return the list of a gjk_collision/ObstacleArray. The values are not checked."""
+        arrays: dict[str, Any] = {name: numbers(getattr(message, name)) for name in ARRAYS}
+        header, sequence = message.header, int(message.sequence)
+        stamp = nanoseconds(header.stamp)
+        return cls(header.frame_id, stamp, message.source, sequence, **arrays)
 
     def parts(self, policy: ConcavePolicy) -> _core.ObstacleParts:
         """Return the convex parts of the obstacles. They are computed once; `check` must pass.

@@ -5,9 +5,9 @@
 from collections.abc import Mapping
 from math import inf
 
-from ..verdict import Status
-from .config import Config
-from .frames import FrameError, Pose, Transforms
+from ...verdict import Status
+from ..parameters.config import Config
+from .poses import FrameError, Pose, Transforms
 
 __all__ = ["awaited_from", "check_age", "ego_pose", "frame_pose"]
 

@@ -21,10 +21,10 @@ from math import acos, isfinite, isnan, nan, sin, sqrt
 from struct import Struct
 from typing import Any, NamedTuple
 
-from ..errors import InputError
-from ..verdict import Status
+from ...errors import InputError
+from ...verdict import Status
 from .fields import nanoseconds
-from .frames import FrameError, Pose, planar
+from .poses import FrameError, Pose, planar
 
 __all__ = ["MAX_GAP", "MAX_LEAD", "Placement", "TransformTree", "decoded", "insert_message"]
 

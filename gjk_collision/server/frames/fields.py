@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .frames import Pose, planar
-from .obstacles import Obstacles
+from .poses import Pose, planar
 
-__all__ = ["frame_and_stamp", "nanoseconds", "numbers", "obstacles", "pose"]
+__all__ = ["frame_and_stamp", "nanoseconds", "numbers", "pose"]
 
 
 def nanoseconds(stamp: Any) -> int:
@@ -27,28 +26,6 @@ def numbers(values: Any) -> npt.NDArray[Any]:
     rclpy stores such a field as an `array.array`, and rosbags as an ndarray.
     """
     return np.asarray(values)
-
-
-def obstacles(message: Any) -> Obstacles:
-    """Return a gjk_collision/ObstacleArray as `Obstacles`. The values are not checked."""
-    return Obstacles(
-        frame=message.header.frame_id,
-        stamp=nanoseconds(message.header.stamp),
-        source=message.source,
-        sequence=int(message.sequence),
-        ids=numbers(message.ids),
-        kinds=numbers(message.kinds),
-        offsets=numbers(message.offsets),
-        xy=numbers(message.xy),
-        radius=numbers(message.radius),
-        poses=numbers(message.poses),
-        velocities=numbers(message.velocities),
-        path_offsets=numbers(message.path_offsets),
-        path_times=numbers(message.path_times),
-        path_poses=numbers(message.path_poses),
-        margins=numbers(message.margins),
-        margin_rates=numbers(message.margin_rates),
-    )
 
 
 def frame_and_stamp(request: Any) -> tuple[str, int]:

@@ -24,12 +24,12 @@ from itertools import accumulate
 from math import nan
 from typing import Any
 
-from ..errors import InputError
-from ..scene import Scene
-from ..verdict import Status
+from ...errors import InputError
+from ...scene import Scene
+from ...verdict import Status
+from ..frames.poses import SameFrameOnly, TransformSource
+from ..parameters.config import Config
 from .compose import Placed, compose_scene
-from .config import Config
-from .frames import SameFrameOnly, TransformSource
 from .inbox import (
     Instant,
     Message,
@@ -40,7 +40,7 @@ from .inbox import (
 )
 from .obstacles import Footprint, Obstacles
 from .placing import Part, check_places
-from .received import Choice, Present, Received
+from .senders import Choice, Present, Received
 from .snapshot import Expiry, Fault, Report, Snapshot, empty_snapshot
 from .twist import Twist
 

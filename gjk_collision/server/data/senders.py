@@ -9,11 +9,11 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
-from ..geometry import Shape
-from ..verdict import Status
-from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
+from ...geometry import Shape
+from ...verdict import Status
+from ..frames.poses import TransformSource
+from ..parameters.config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .footprints import NamedFootprint, named_footprints
-from .frames import TransformSource
 from .inbox import (
     Data,
     Inbox,

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Literal
 
-from ..arguments import as_frame
-from ..errors import InputError
-from ..verdict import Status
+from ...arguments import as_frame
+from ...errors import InputError
+from ...verdict import Status
 
 __all__ = [
     "Facts",

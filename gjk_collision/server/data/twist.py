@@ -5,8 +5,8 @@
 from dataclasses import dataclass
 from math import cos, sin
 
-from .config import Config
-from .frames import Pose
+from ..frames.poses import Pose
+from ..parameters.config import Config
 
 __all__ = ["Twist", "footprint_at"]
 

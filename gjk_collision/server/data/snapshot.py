@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from ..errors import InputError
-from ..geometry import Shape
-from ..scene import Scene
-from ..verdict import Status
+from ... import _core
+from ...errors import InputError
+from ...geometry import Shape
+from ...scene import Scene
+from ...verdict import Status
+from ..parameters.config import Config
 from .compose import Placed
-from .config import Config
 from .footprints import NamedFootprint
 from .twist import Twist
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from ..errors import InputError
-from ..region import Region
-from ..scene import Scene
-from ..verdict import Status
-from .config import Config
-from .frames import Pose
+from ... import _core
+from ...errors import InputError
+from ...region import Region
+from ...scene import Scene
+from ...verdict import Status
+from ..frames.poses import Pose
+from ..parameters.config import Config
 from .obstacles import HOLE, REGION, Obstacles
 
 __all__ = [

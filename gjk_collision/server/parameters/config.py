@@ -16,9 +16,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
-from .. import _core
-from .parameter_names import OF_EVERY_NODE, check_names, did_you_mean
-from .parameter_values import (
+from ... import _core
+from .names import OF_EVERY_NODE, check_names, did_you_mean
+from .values import (
     Facts,
     Value,
     check_fields,

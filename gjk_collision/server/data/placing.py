@@ -13,15 +13,15 @@ from math import degrees
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..geometry import Shape
-from ..region import OUTSIDE
-from ..verdict import Status
-from . import lookup
+from ...errors import InputError
+from ...geometry import Shape
+from ...region import OUTSIDE
+from ...verdict import Status
+from ..frames import lookup
+from ..frames.poses import FrameError, Pose, TransformSource
+from ..parameters.config import Config, SourceConfig
 from .compose import Placed, region_of
-from .config import Config, SourceConfig
 from .footprints import outline
-from .frames import FrameError, Pose, TransformSource
 from .inbox import AwaitedTransform, Instant, Message
 from .obstacles import Footprint, Obstacles
 from .snapshot import Fault
