@@ -34,7 +34,7 @@ def test_bool_raises_and_says_what_to_use(name: str) -> None:
 def test_every_class_with_a_verdict_or_a_distance_is_among_them() -> None:
     """A new class of results cannot be forgotten: by its name or by its fields."""
     tested = {name.split()[0] for name in RESULTS} | {"Distances", "Snapshot", "Report", "Fault"}
-    for module in ("results", "pairs", "geometry", "motion", "server/answers"):
+    for module in ("results", "pairs", "geometry", "motion", "server/services/answers"):
         for node in ast.parse((SOURCE / f"{module}.py").read_text()).body:
             if isinstance(node, ast.ClassDef) and node.decorator_list:
                 # `penetration` returns None or a Penetration: true where the shapes overlap.

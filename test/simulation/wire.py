@@ -32,7 +32,7 @@ def header(frame: str, stamp: int) -> Fields:
 
 
 def as_message(value: Any, name: str = "") -> Any:
-    """Return fields, as server/answer_fields.py makes them, as an object like a message."""
+    """Return fields, as server/services/answers.py makes them, as an object like a message."""
     if isinstance(value, Mapping):
         return Fields(**{key: as_message(each, key) for key, each in value.items()})
     if isinstance(value, list):
