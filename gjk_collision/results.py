@@ -4,8 +4,8 @@
 
 The name of a field with a value for each of several questions is in the plural.
 
-The answers of the server (`server.services.answers`) and the replies of the client (`ros.client`) are
-derived from these classes. The derived classes add, for example, a message and the id of the
+The answers of the server (`server.services.answers`) and the replies of the client (`ros.client`)
+are derived from these classes. The derived classes add, for example, a message and the id of the
 snapshot. A field for which there is no result has its default value.
 """
 

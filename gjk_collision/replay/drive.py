@@ -18,7 +18,8 @@ from typing import Any
 
 from ..errors import InputError
 from ..server.adapters import CONVERTERS, footprint, twist
-from ..server.data.snapshot import Fault, Report, empty_snapshot
+from ..server.data.faults import Fault
+from ..server.data.snapshot import Report, empty_snapshot
 from ..server.frames.fields import nanoseconds
 from ..server.frames.poses import FrameError
 from ..server.frames.transforms import TransformTree, insert_message

@@ -61,10 +61,10 @@ def pair_of(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
     vehicle, config = snapshot.footprint, snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
-    for part, (_, sender) in zip(snapshot.parts, snapshot.spans, strict=True):
-        obstacles = part.obstacles
+    for sender in snapshot.senders:
+        obstacles = sender.obstacles
         found = np.flatnonzero(obstacles.ids == wanted)
-        if wanted == -1 or not len(found) or source not in ("", sender):
+        if wanted == -1 or not len(found) or source not in ("", sender.name):
             continue
         i = int(found[0])
         begin, end = obstacles.offsets[i : i + 2].tolist()
@@ -73,8 +73,8 @@ def pair_of(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
             obstacles.xy[2 * begin : 2 * end].reshape(-1, 2),
             config.concave_policy if is_concave else "hull",
             float(obstacles.radius[i]) if len(obstacles.radius) else 0.0,
-        ).inflated(part.inflation)
-        pose = part.pose
+        ).inflated(sender.source.inflation)
+        pose = sender.pose
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
         own = float(obstacles.margins[i]) if len(obstacles.margins) else 0.0

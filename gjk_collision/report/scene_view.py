@@ -62,13 +62,11 @@ def scenery(drive: Drive) -> Scenery:
     """Return the data of the present stamp of a replay."""
     snapshot, config = drive.snapshot, drive.snapshot.config
     sent = []
-    for part, (_, sender), limits in zip(
-        snapshot.parts, snapshot.spans, snapshot.expiries, strict=True
-    ):
-        obstacles = part.obstacles if part.received is None else part.received
-        source = (limits.source, sender, obstacles.frame, part.inflation)
-        age = None if part.is_static else (snapshot.stamp - obstacles.stamp) * 1e-9
-        sent.append(_Sent(source, obstacles, part.pose, age))
+    for each in snapshot.senders:
+        received, source = each.received, each.source
+        age = None if source.static else (snapshot.stamp - received.stamp) * 1e-9
+        names = source.name, each.name, received.frame, source.inflation
+        sent.append(_Sent(names, received, each.pose, age))
     sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
     is_round = snapshot.outline is None or len(snapshot.outline) == 1
     return Scenery(

@@ -23,7 +23,7 @@ from std_srvs.srv import Trigger
 from .. import _core
 from ..arguments import as_choice, as_floats, as_integer, as_number
 from ..errors import InputError
-from ..server.data.snapshot import Fault
+from ..server.data.faults import Fault
 from ..server.frames.poses import orientation
 from ..server.pauses import steady_time
 from ..server.services import SERVICES
@@ -77,7 +77,9 @@ class CollisionClient(Questions):
     A call blocks until the reply arrives or the timeout expires. It spins the executor that has
     the node during this time, or waits for the thread that spins it. Several threads may call it.
     A call from a callback that this executor runs in the spinning thread raises RuntimeError,
-    because it could not be answered; `call_async` does not block. A request is never repeated.
+    because it could not be answered; `call_async` does not block. In a MultiThreadedExecutor, a
+    call needs a free thread; without one, it is UNKNOWN after the timeout. A request is never
+    repeated.
 
     Parameters
     ----------
@@ -216,7 +218,8 @@ class CollisionClient(Questions):
         -------
         rclpy.task.Future
             Its result is what the method returns. It is UNKNOWN after the timeout, if the
-            executor is spun, and at once if `max_outstanding` of these requests have no reply.
+            executor is spun, and at once if `max_outstanding` of these requests have no reply. If
+            the node is destroyed before, it has no result.
 
         Raises
         ------
@@ -258,7 +261,12 @@ class CollisionClient(Questions):
                 self._outstanding -= 1
                 self._node.destroy_timer(timer)
                 [answer] = self._of_one_server(client, calls.replies)
-            future.set_result(_read(service, request, answer))  # its callbacks may ask again
+            try:
+                reply = _read(service, request, answer)
+            except Exception as error:  # an awaited future must not stay without a result
+                future.set_exception(error)
+            else:
+                future.set_result(reply)  # its callbacks may ask again
 
         with self._lock:
             if self._outstanding >= self.max_outstanding:

@@ -11,7 +11,8 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..server import drawing
-from ..server.data.snapshot import Fault, Snapshot
+from ..server.data.faults import Fault
+from ..server.data.snapshot import Snapshot
 from ..server.frames.poses import Pose
 from ..server.services.answers import Answer
 

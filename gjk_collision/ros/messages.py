@@ -18,7 +18,7 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import CollisionState, Footprint, ObstacleArray
 
-from ..server.data.snapshot import Fault
+from ..server.data.faults import Fault
 from ..server.server import Heartbeat
 from ..server.services.answers import refused
 

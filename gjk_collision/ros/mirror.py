@@ -25,7 +25,7 @@ from rclpy.serialization import deserialize_message
 from .. import _core
 from ..arguments import as_integer, as_vector
 from ..errors import InputError
-from ..server.data.snapshot import Fault
+from ..server.data.faults import Fault
 from ..server.frames.poses import IDENTITY, Pose, planar_as_sent
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.services import SERVICES, check_frame

@@ -35,8 +35,8 @@ from visualization_msgs.msg import MarkerArray
 from ..arguments import as_bool
 from ..errors import InputError
 from ..server.adapters import footprint, twist
+from ..server.data.faults import Fault
 from ..server.data.obstacles import Obstacles
-from ..server.data.snapshot import Fault
 from ..server.data.world import World
 from ..server.frames.poses import Pose
 from ..server.parameters.config import Config, SourceConfig

@@ -407,12 +407,14 @@ def _derivatives(results: Values, n: int, k: int) -> Values:
         smooth = shaped["gradient_smooth"].astype(bool)
         gradients = results["gradients"].reshape(n, found, 3)
         return shaped | {"gradient_smooth": smooth, "gradients": gradients}
+    # Views of one value: `k` may be so great that the request was refused because of it.
+    unknown = np.broadcast_to(np.nan, (n, k))
     return {
-        "gradient_ids": np.full((n, k), -1),
-        "gradient_distances": np.full((n, k), np.nan),
-        "gradients": np.full((n, k, 3), np.nan),
-        "gradient_rates": np.full((n, k), np.nan),
-        "gradient_smooth": np.zeros((n, k), bool),
+        "gradient_ids": np.broadcast_to(-1, (n, k)),
+        "gradient_distances": unknown,
+        "gradients": np.broadcast_to(np.nan, (n, k, 3)),
+        "gradient_rates": unknown,
+        "gradient_smooth": np.broadcast_to(False, (n, k)),
     }
 
 

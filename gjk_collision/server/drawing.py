@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
-from .data.compose import Placed
+from .data.compose import Sender
 from .data.snapshot import Snapshot
 from .frames.poses import Pose
 from .services.answers import Answer
@@ -128,7 +128,7 @@ def _obstacles(
     verdicts = [Verdict.UNKNOWN] * count
     if ego is not None and snapshot.footprint is not None and verdict is not Verdict.UNKNOWN:
         verdicts = [Verdict.FREE] * count
-        lists = [part.obstacles for part in snapshot.parts]
+        lists = [each.obstacles for each in snapshot.senders]
         own = [each.margins if len(each.margins) else np.zeros(len(each)) for each in lists]
         margins = snapshot.config.safety_margin + np.concatenate([*own, np.zeros(1)])
         near = snapshot.scene.nearest(
@@ -140,20 +140,20 @@ def _obstacles(
         is_near = near.lower_bounds <= margins[near.indices]
         for index, distance in zip(near.indices[is_near], near.distances[is_near], strict=True):
             verdicts[index] = Verdict.COLLISION if distance <= 0.0 else Verdict.MARGIN
-    rings = [_ring(each) for part in snapshot.parts for each in _outlines(part)]
+    rings = [_ring(ring) for each in snapshot.senders for ring in _outlines(each)]
     regions = [
-        part.region.boundary.reshape(-1, 2, 2)
-        for part in snapshot.parts
-        if part.region is not None
+        each.region.boundary.reshape(-1, 2, 2)
+        for each in snapshot.senders
+        if each.region is not None
     ]
     own_verdicts = [own for ring, own in zip(rings, verdicts[:-1], strict=True) for _ in ring]
     own_verdicts += [verdicts[-1] for region in regions for _ in region]
     return np.concatenate([np.empty((0, 2, 2)), *rings, *regions]), own_verdicts
 
 
-def _outlines(part: Placed) -> list[Floats]:
+def _outlines(sender: Sender) -> list[Floats]:
     """Return the outline of each obstacle in the check frame, with the inflation."""
-    data = part.obstacles
+    data = sender.obstacles
     poses = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((len(data), 3))
     radii = data.radius.tolist() if len(data.radius) else [0.0] * len(data)
     kinds = data.kinds.tolist() if len(data.kinds) else [0] * len(data)
@@ -162,8 +162,8 @@ def _outlines(part: Placed) -> list[Floats]:
     for i, (pose, radius, kind) in enumerate(zip(poses.tolist(), radii, kinds, strict=True)):
         own = points[data.offsets[i] : data.offsets[i + 1]]
         # For a concave outline, the line shows the outline without the radius.
-        drawn = own if kind else _round(own, radius + part.inflation)
-        found.append(part.pose.transform(Pose(*pose).transform(drawn)))
+        drawn = own if kind else _round(own, radius + sender.source.inflation)
+        found.append(sender.pose.transform(Pose(*pose).transform(drawn)))
     return found
 
 

@@ -71,7 +71,7 @@ def _key(snapshot: Snapshot) -> object:
     # The footprint and the twist can be received again without a new snapshot. A mirror needs
     # their stamps in time.
     stamps = [
-        int(each.stamp / (REFRESH * each.timeout * 1e9)) for each in snapshot.footprint_expiries
+        int(each.stamp / (REFRESH * each.timeout * 1e9)) for each in snapshot.footprint_limits
     ]
     statuses = [None if each is None else each.status for each in faults]
     return snapshot.id, snapshot.config.hash, *statuses, snapshot.bad_sources, *stamps

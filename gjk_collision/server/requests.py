@@ -10,7 +10,8 @@ from typing import Any
 from .._core import Budget
 from ..errors import InputError
 from ..verdict import Status, Verdict
-from .data.snapshot import Fault, Snapshot, empty_snapshot
+from .data.faults import Fault
+from .data.snapshot import Snapshot, empty_snapshot
 from .frames import lookup
 from .frames.poses import FrameError
 from .scheduler import Scheduler

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 from .._core import Servers
 from ..errors import InputError
 from ..verdict import Status, Verdict
+from .data.faults import Fault
 from .data.obstacles import Footprint, Obstacles
-from .data.snapshot import Fault, Report, Snapshot, empty_snapshot
+from .data.snapshot import Report, Snapshot, empty_snapshot
 from .data.twist import Twist
 from .data.world import NO_TOPICS, World
 from .frames import lookup

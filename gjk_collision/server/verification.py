@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from ..certificate.checker import BITS, steps, turn
 from ..verdict import Verdict
-from .data.compose import Placed, placing_errors
+from .data.compose import Sender, placed_ways
 from .data.obstacles import Obstacles
 from .data.snapshot import Snapshot
 from .frames.poses import IDENTITY, Pose
@@ -141,7 +141,7 @@ class _Obstacle:
     tolerance [m] for COLLISION and MARGIN, see `EARLY`. `margin` is its own margin [m].
     """
 
-    part: Placed
+    part: Sender
     index: int
     pose: Pose
     least_gap: float
@@ -165,7 +165,7 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
     # The kernel's shapes are grown by the rounding errors of transforms. Allow for them here.
     _, ego_error = place(snapshot.cores(), np.array([pose]), frame)
     takes_hull = snapshot.config.concave_policy == "hull"
-    for part in snapshot.parts:
+    for part in snapshot.senders:
         data = part.obstacles
         own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((len(data), 3))
         if not len(own):
@@ -173,11 +173,13 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
         points, starts = data.xy.reshape(-1, 2), data.offsets[:-1].astype(np.int64)
         west, east, sizes = _boxes(points, starts, own, part.pose)
         radii = data.radius if len(data.radius) else np.zeros(len(data))
-        reach = float(radius) + part.inflation + radii
+        reach = float(radius) + part.source.inflation + radii
         sizes += size + reach
         beyond = np.maximum(west - high, low - east).clip(0.0)
         least_gap = np.hypot(*beyond.T) - reach - ROUNDED * sizes
-        early = EARLY * sizes + placing_errors(part, snapshot.config) + ego_error
+        early = (
+            EARLY * sizes + placed_ways(part.obstacles, part.pose, snapshot.config)[1] + ego_error
+        )
         margins = data.margins if len(data.margins) else np.zeros(len(data))
         required = (margin + margins) * (1.0 + 2.0 * EARLY) + early
         for i in np.flatnonzero(least_gap <= required).tolist():
@@ -224,11 +226,11 @@ def _ring(data: Obstacles, index: int) -> Floats:
     return data.xy.reshape(-1, 2)[data.offsets[index] : data.offsets[index + 1]]
 
 
-def _radius(part: Placed, index: int) -> Fraction:
+def _radius(part: Sender, index: int) -> Fraction:
     """Return the radius of an obstacle with its inflation [m]."""
     radius = part.obstacles.radius
     own = Fraction(float(radius[index])) if len(radius) else Fraction(0)
-    return own + Fraction(part.inflation)
+    return own + Fraction(part.source.inflation)
 
 
 # ---- contact of two bodies, in integers: on a fine enough grid each double is an integer

@@ -94,6 +94,16 @@ struct ObstacleFields : Message {
   std::vector<double> margins = of("margins");
   std::vector<double> margin_rates = of("margin_rates");
 };
+struct AgeLimitFields : Message {
+  std::string source = of("source");
+  TimeFields stamp = of("stamp");
+  double timeout = of("timeout");
+  double receipt_age = of("receipt_age");
+};
+struct SenderFields : Message {
+  AgeLimitFields age_limit = of("age_limit");
+  ObstacleFields obstacles = of("obstacles");
+};
 struct SnapshotFields : Message {
   InfoFields info = of("info");
   std::uint64_t sequence = of("sequence");
@@ -102,14 +112,8 @@ struct SnapshotFields : Message {
   std::vector<FootprintFields> footprints = of("footprints");
   std::vector<std::string> footprint_names = of("footprint_names");
   bool footprint_by_speed = of("footprint_by_speed");
-  std::vector<std::string> footprint_sources = of("footprint_sources");
-  std::vector<TimeFields> footprint_stamps = of("footprint_stamps");
-  std::vector<double> footprint_timeouts = of("footprint_timeouts");
-  std::vector<double> footprint_receipt_ages = of("footprint_receipt_ages");
-  std::vector<ObstacleFields> obstacles = of("obstacles");
-  std::vector<std::string> sources = of("sources");
-  std::vector<double> timeouts = of("timeouts");
-  std::vector<double> receipt_ages = of("receipt_ages");
+  std::vector<AgeLimitFields> footprint_limits = of("footprint_limits");
+  std::vector<SenderFields> senders = of("senders");
   TimeFields time_zero = of("time_zero");
   std::string region_source = of("region_source");
   std::vector<double> region_boundary = of("region_boundary");

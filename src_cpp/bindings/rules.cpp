@@ -53,8 +53,10 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
   known.source_of = [senders = std::move(senders),
                      region = std::move(region_source)](std::int64_t index) {
     if (index < 0) return std::string();
-    for (const auto& [end, name] : senders) {
-      if (static_cast<std::size_t>(index) < end) return name;
+    auto rest = static_cast<std::size_t>(index);
+    for (const auto& [count, name] : senders) {
+      if (rest < count) return name;
+      rest -= count;
     }
     return region;
   };

@@ -47,6 +47,15 @@ struct FootprintMessage {
   std::vector<std::uint32_t> offsets;
   std::vector<double> xy, radius;
 };
+struct AgeLimitMessage {
+  std::string source;
+  Time stamp;
+  double timeout = 0.0, receipt_age = 0.0;
+};
+struct SenderMessage {
+  AgeLimitMessage age_limit;
+  ObstaclesMessage obstacles;
+};
 struct SnapshotMessage {
   InfoMessage info;
   std::uint64_t sequence = 1;
@@ -54,12 +63,8 @@ struct SnapshotMessage {
   std::vector<FootprintMessage> footprints;
   std::vector<std::string> footprint_names;
   bool footprint_by_speed = false;
-  std::vector<std::string> footprint_sources;
-  std::vector<Time> footprint_stamps;
-  std::vector<double> footprint_timeouts, footprint_receipt_ages;
-  std::vector<ObstaclesMessage> obstacles;
-  std::vector<std::string> sources;
-  std::vector<double> timeouts, receipt_ages;
+  std::vector<AgeLimitMessage> footprint_limits;
+  std::vector<SenderMessage> senders;
   Time time_zero;
   std::string region_source;
   std::vector<double> region_boundary, region_radii;
@@ -115,10 +120,8 @@ inline SnapshotMessage message() {
   moving.xy = {0, 5, -8, -3, -2, -3, -2, -1, -6, -1, -6, 1, -2, 1, -2, 3, -8, 3};
   moving.radius = {1.0, 0.0};
   moving.velocities = {0, -1, 0, 0, 0, 0};
-  m.obstacles = {still, moving};
-  m.sources = {"a", "b"};
-  m.timeouts = {0.5, 0.5};
-  m.receipt_ages = {0.0, 0.0};
+  m.senders = {{{"a", still.header.stamp, 0.5, 0.0}, still},
+               {{"b", moving.header.stamp, 0.5, 0.0}, moving}};
   m.time_zero = {100, 0};
   return m;
 }

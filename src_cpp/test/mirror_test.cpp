@@ -30,7 +30,7 @@ Arrival at(std::int64_t ns) { return {after(ns), after(ns).steady}; }
 
 SnapshotMessage message() {
   SnapshotMessage m = messages::message();
-  m.timeouts = {2.0, 0.5};  // still, moving
+  m.senders[0].age_limit.timeout = 2.0;  // still
   return m;
 }
 
@@ -105,7 +105,7 @@ TEST(Mirror, AMessageThatCannotBeUsedEndsTheLastSnapshot) {
   Mirror mirror = mirror_test::mirror();
   const Mirror::Asked asked = asked_of(mirror);
   SnapshotMessage bad = message();
-  bad.obstacles[0].xy.pop_back();
+  bad.senders[0].obstacles.xy.pop_back();
   const Mirror::Content content = Mirror::read(bad);
   EXPECT_TRUE(content.issue);
   EXPECT_FALSE(mirror.receive_snapshot(content, at(0)));
@@ -117,7 +117,7 @@ TEST(Mirror, AnEarlierMessageThatArrivesLateIsNotUsed) {
   Mirror mirror;
   SnapshotMessage next = message();
   next.sequence = 2;
-  next.obstacles[0].poses = {50, 0, 0};
+  next.senders[0].obstacles.poses = {50, 0, 0};
   EXPECT_TRUE(mirror.receive_snapshot(Mirror::read(next), at(0)));
   EXPECT_FALSE(mirror.receive_snapshot(Mirror::read(message()), at(0)));
   EXPECT_EQ(ask(mirror, kHit).verdict, Verdict::free);
@@ -141,7 +141,7 @@ TEST(Mirror, AnAnswerKeepsItsSnapshot) {
   SnapshotMessage next = message();
   next.sequence = 2;
   ++next.info.snapshot_id;
-  next.obstacles[0].poses = {50, 0, 0};
+  next.senders[0].obstacles.poses = {50, 0, 0};
   EXPECT_TRUE(mirror.receive_snapshot(Mirror::read(next), at(0)));
   EXPECT_EQ(ask(mirror, kHit).verdict, Verdict::free);
   EXPECT_EQ(returned(mirror, asked, kHit, 20 * kMs).verdict, Verdict::collision);

@@ -74,7 +74,7 @@ TEST(ReceivedSnapshot, AnswersNameObstaclesAndSenders) {
 
 TEST(ReceivedSnapshot, TimesBeginAtTheStampOfTheRequest) {
   SnapshotMessage m = message();
-  m.obstacles[0].velocities = {0, 0, 0};
+  m.senders[0].obstacles.velocities = {0, 0, 0};
   Issue issue;
   const auto data = ReceivedSnapshot::read(m, issue);
   ASSERT_FALSE(issue) << text_of(issue);
@@ -119,7 +119,7 @@ TEST(ReceivedSnapshot, RegionIsOneMoreObstacle) {
 // The square obstacle is 2.4 m away. The fence is 2.5 m away, and the vehicle must keep 0.25 m.
 TEST(ReceivedSnapshot, InflationOfTheRegionIsAPartOfTheDistance) {
   SnapshotMessage m = message();
-  m.obstacles[0].poses = {0.1, -6, 0};
+  m.senders[0].obstacles.poses = {0.1, -6, 0};
   add_fence(m, 0.25);
   Issue issue;
   const auto data = ReceivedSnapshot::read(m, issue);
@@ -167,41 +167,44 @@ TEST(ReceivedSnapshot, BrokenMessagesAreRefusedWithTheField) {
   const double inf = std::numeric_limits<double>::infinity();
   using Break = std::function<void(SnapshotMessage&)>;
   const std::vector<std::pair<std::string, Break>> breaks = {
-      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {0, 5}; }},
-      {"obstacles[0].ids", [](auto& m) { m.obstacles[0].offsets = {}; }},
-      {"obstacles[0].ids", [](auto& m) { m.obstacles[0].offsets = {0, 4, 4}; }},
-      {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 10, 9}; }},
-      {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 0, 9}; }},
-      {"obstacles[0].xy", [](auto& m) { m.obstacles[0].xy.pop_back(); }},
-      {"obstacles[0].xy", [&](auto& m) { m.obstacles[0].xy[3] = nan; }},
-      {"obstacles[0].poses", [](auto& m) { m.obstacles[0].poses.pop_back(); }},
-      {"obstacles[0].poses", [&](auto& m) { m.obstacles[0].poses[2] = inf; }},
-      {"obstacles[1].kinds", [](auto& m) { m.obstacles[1].kinds = {0}; }},
-      {"obstacles[1].kinds", [](auto& m) { m.obstacles[1].kinds = {0, 2}; }},
-      {"obstacles[1].radius", [](auto& m) { m.obstacles[1].radius = {1}; }},
-      {"obstacles[1].radius", [](auto& m) { m.obstacles[1].radius[1] = -1; }},
-      {"obstacles[1].margins", [](auto& m) { m.obstacles[1].margins = {0}; }},
-      {"obstacles[1].margin_rates", [&](auto& m) { m.obstacles[1].margin_rates = {0, nan}; }},
-      {"obstacles[1].velocities", [](auto& m) { m.obstacles[1].velocities = {0}; }},
-      {"obstacles[1].velocities", [&](auto& m) { m.obstacles[1].velocities[1] = inf; }},
-      {"obstacles[0].path_offsets", [](auto& m) { m.obstacles[0].path_offsets = {0, 1}; }},
-      {"obstacles[0].path_offsets",
+      {"senders[0].obstacles.offsets", [](auto& m) { m.senders[0].obstacles.offsets = {0, 5}; }},
+      {"senders[0].obstacles.ids", [](auto& m) { m.senders[0].obstacles.offsets = {}; }},
+      {"senders[0].obstacles.ids", [](auto& m) { m.senders[0].obstacles.offsets = {0, 4, 4}; }},
+      {"senders[1].obstacles.offsets",
+       [](auto& m) { m.senders[1].obstacles.offsets = {0, 10, 9}; }},
+      {"senders[1].obstacles.offsets", [](auto& m) { m.senders[1].obstacles.offsets = {0, 0, 9}; }},
+      {"senders[0].obstacles.xy", [](auto& m) { m.senders[0].obstacles.xy.pop_back(); }},
+      {"senders[0].obstacles.xy", [&](auto& m) { m.senders[0].obstacles.xy[3] = nan; }},
+      {"senders[0].obstacles.poses", [](auto& m) { m.senders[0].obstacles.poses.pop_back(); }},
+      {"senders[0].obstacles.poses", [&](auto& m) { m.senders[0].obstacles.poses[2] = inf; }},
+      {"senders[1].obstacles.kinds", [](auto& m) { m.senders[1].obstacles.kinds = {0}; }},
+      {"senders[1].obstacles.kinds", [](auto& m) { m.senders[1].obstacles.kinds = {0, 2}; }},
+      {"senders[1].obstacles.radius", [](auto& m) { m.senders[1].obstacles.radius = {1}; }},
+      {"senders[1].obstacles.radius", [](auto& m) { m.senders[1].obstacles.radius[1] = -1; }},
+      {"senders[1].obstacles.margins", [](auto& m) { m.senders[1].obstacles.margins = {0}; }},
+      {"senders[1].obstacles.margin_rates",
+       [&](auto& m) { m.senders[1].obstacles.margin_rates = {0, nan}; }},
+      {"senders[1].obstacles.velocities", [](auto& m) { m.senders[1].obstacles.velocities = {0}; }},
+      {"senders[1].obstacles.velocities",
+       [&](auto& m) { m.senders[1].obstacles.velocities[1] = inf; }},
+      {"senders[0].obstacles.path_offsets",
+       [](auto& m) { m.senders[0].obstacles.path_offsets = {0, 1}; }},
+      {"senders[0].obstacles.path_offsets",
        [](auto& m) {
-         m.obstacles[0].path_times = {1};
-         m.obstacles[0].path_poses = {1, 1, 1};
+         m.senders[0].obstacles.path_times = {1};
+         m.senders[0].obstacles.path_poses = {1, 1, 1};
        }},
-      {"obstacles[0].path_offsets", [](auto& m) { m.obstacles[0].path_times = {1}; }},
-      {"obstacles[0].path_times",
+      {"senders[0].obstacles.path_offsets",
+       [](auto& m) { m.senders[0].obstacles.path_times = {1}; }},
+      {"senders[0].obstacles.path_times",
        [](auto& m) {
-         m.obstacles[0].path_offsets = {0, 2};
-         m.obstacles[0].path_times = {1, 1};
-         m.obstacles[0].path_poses = {0, 0, 0, 1, 1, 1};
+         m.senders[0].obstacles.path_offsets = {0, 2};
+         m.senders[0].obstacles.path_times = {1, 1};
+         m.senders[0].obstacles.path_poses = {0, 0, 0, 1, 1, 1};
        }},
-      {"sources", [](auto& m) { m.sources.pop_back(); }},
-      {"timeouts", [](auto& m) { m.timeouts.pop_back(); }},
-      {"timeouts", [&](auto& m) { m.timeouts[0] = nan; }},
-      {"receipt_ages", [&](auto& m) { m.receipt_ages[1] = -1.0; }},
-      {"footprint_stamps", [](auto& m) { m.footprint_sources = {"footprint"}; }},
+      {"timeout", [&](auto& m) { m.senders[0].age_limit.timeout = nan; }},
+      {"receipt_age", [&](auto& m) { m.senders[1].age_limit.receipt_age = -1.0; }},
+      {"timeout", [&](auto& m) { m.footprint_limits = {{"footprint", {}, inf, 0.0}}; }},
       {"footprint default", [](auto& m) { m.footprints[0].offsets = {0, 3}; }},
       {"footprint default", [&](auto& m) { m.footprints[0].xy[0] = nan; }},
       {"footprint wide", [](auto& m) { m.footprints[1] = {"wide", {0}, {}, {}}; }},
@@ -229,11 +232,8 @@ TEST(ReceivedSnapshot, BrokenMessagesAreRefusedWithTheField) {
 
 TEST(ReceivedSnapshot, LimitsAreThoseOfTheMessage) {
   SnapshotMessage m = message();
-  m.timeouts[0] = 0.0;  // no limit
-  m.footprint_sources = {"twist_topic"};
-  m.footprint_stamps = {{99, 5}};
-  m.footprint_timeouts = {0.25};
-  m.footprint_receipt_ages = {0.125};
+  m.senders[0].age_limit.timeout = 0.0;  // no limit
+  m.footprint_limits = {{"twist_topic", {99, 5}, 0.25, 0.125}};
   const SnapshotFacts facts = ReceivedSnapshot::facts_of(m);
   ASSERT_EQ(facts.limits.size(), 2U);
   EXPECT_EQ(facts.limits[0].stale, Status::stale_footprint);
@@ -273,7 +273,7 @@ TEST(Pauses, AMessageOfAPauseIsNeverNew) {
 
 TEST(ReceivedSnapshot, ObstaclesFollowTheirPathsAndThePolicy) {
   SnapshotMessage m = message();
-  ObstaclesMessage& moving = m.obstacles[1];
+  ObstaclesMessage& moving = m.senders[1].obstacles;
   moving.velocities.clear();
   // The circle moves from (0, 5) to (20, 5) in 2 s.
   moving.path_offsets = {0, 2, 2};
@@ -305,7 +305,7 @@ TEST(ReceivedSnapshot, ConcaveOutlinesFollowThePolicy) {
   Issue issue;
   EXPECT_EQ(ReceivedSnapshot::read(m, issue), nullptr);
   EXPECT_EQ(issue.status, Status::concave_rejected);
-  EXPECT_EQ(issue.argument, "obstacles[1].xy");
+  EXPECT_EQ(issue.argument, "senders[1].obstacles.xy");
   EXPECT_EQ(issue.rule, "obstacle 1: the outline is not convex at this vertex");
 }
 

@@ -28,7 +28,7 @@ def server(name: str) -> Any:
     world = known(Time(), (0.0, 0.0))
     snapshot = world.snapshot(now=T0, steady=STEADY0)
     pose = Pose()
-    list_ = snapshot.parts[0].obstacles
+    list_ = snapshot.senders[0].obstacles
     return {
         "collide": lambda: questions.collide(snapshot, pose),
         "distance": lambda: questions.distance(snapshot, pose),

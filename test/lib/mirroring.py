@@ -17,8 +17,9 @@ from rosbags.typesys.base import Nodetype
 
 from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.parameters.config import Config, SourceConfig

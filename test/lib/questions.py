@@ -5,8 +5,9 @@
 from types import SimpleNamespace
 from typing import Any
 
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS
 from gjk_collision.server.frames.poses import IDENTITY, Pose
 from gjk_collision.server.parameters.config import Config

@@ -15,8 +15,9 @@ from write_scenarios import CAR, at
 
 from gjk_collision.replay.rows import Row
 from gjk_collision.report.film import Film
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict

@@ -16,8 +16,9 @@ import pytest
 import questions
 
 from gjk_collision import Path, Status, Verdict, _core
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig

@@ -24,7 +24,7 @@ from oracles import Body
 from worlds import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.compose import placed_ways
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
@@ -362,7 +362,7 @@ def test_what_grows_an_obstacle_from_another_frame() -> None:
     )
 
     def grown(at: Pose = frame, **changes: np.ndarray) -> float:
-        first, second = placing_errors(Placed(replace(plain, **changes), at, 0.0), config)
+        first, second = placed_ways(replace(plain, **changes), at, config)[1]
         return float(second - first if changes else second)
 
     path = {"path_offsets": np.array([0, 0, 2]), "path_times": np.array([1.0, 1.5])}
@@ -484,7 +484,7 @@ def test_the_rounding_of_each_obstacle_is_that_of_it_alone() -> None:
             poses=np.ones(3 * n), path_offsets=2 * np.arange(n + 1),
             path_times=np.tile([1.0, 1.5], n), path_poses=np.tile(path.ravel(), n),
         )  # fmt: skip
-        return placing_errors(Placed(data, frame, 0.0), config)
+        return placed_ways(data, frame, config)[1]
 
     alone = [float(errors([i])[0]) for i in range(3)]
     assert alone[1] > 2.0 * max(alone[0], alone[2])

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from shapely.affinity import rotate, translate
 from shapely.geometry import Polygon
 from worlds import BOX, FAR, FREE, HIT, S, Time, asked_as_request, known, outline, send, unknown
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import twist as read_twist
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.twist import Twist
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose, SameFrameOnly
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.publication import Publication
 from gjk_collision.server.services import SERVICES

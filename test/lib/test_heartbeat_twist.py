@@ -12,7 +12,8 @@ import questions
 from worlds import BOX, CAR, FAR, Time, boxes
 
 from gjk_collision import Scene, Shape
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.twist import Twist
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import FrameError, Pose

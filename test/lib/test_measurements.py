@@ -21,7 +21,7 @@ import questions
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import CLOUD, COSTMAP, GRID, SCAN, Config, SourceConfig

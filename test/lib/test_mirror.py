@@ -17,12 +17,12 @@ import mirroring
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from mirroring import MS, Run, S
 
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault
 from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.services.answers import Answer
 from gjk_collision.server.services.snapshot_message import described

@@ -17,7 +17,8 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Snapshot, empty_snapshot
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.services.answers import Answer

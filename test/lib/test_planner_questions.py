@@ -19,7 +19,8 @@ from worlds import asked_as_request, shapes, snapshot
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.frames.poses import Pose, SameFrameOnly
 from gjk_collision.server.services import SERVICES
 from gjk_collision.server.services.answers import Answer

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from questions import check_shapes
 from worlds import CAR, STANDING, STILL, Time, send, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.snapshot import Snapshot, empty_snapshot
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames import lookup
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly, planar
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 

@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
-from gjk_collision.server.data.compose import Placed, compose_scene
+from gjk_collision.server.data.compose import Sender, compose_scene
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS, World
 from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.verification import verdict_error
 from gjk_collision.verdict import Status, Verdict
@@ -228,9 +230,10 @@ def test_two_senders_with_a_region_are_refused() -> None:
     found = answer(world, 0.0, 0.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     assert "one, two" in found.message
-    fence = Placed.of(outlines([(REGION, box(-5, -5, 10, 10))]), Pose(), 0.0, is_static=False)
+    message = Message(0, 0, outlines([(REGION, box(-5, -5, 10, 10))]), None)
+    fence = Sender.of("one", SourceConfig("fence"), message, Pose(), Config())
     with pytest.raises(ValueError, match="at most one sender may have a region"):
-        compose_scene([fence, fence], Config(), 0)
+        compose_scene([fence, fence], Config())
 
 
 def test_an_obstacle_with_the_id_of_the_outside_is_refused_beside_a_region() -> None:

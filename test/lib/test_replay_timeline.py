@@ -23,7 +23,8 @@ from gjk_collision.report.many import run_all
 from gjk_collision.report.page import page
 from gjk_collision.report.run import Options
 from gjk_collision.report.timeline import Timeline
-from gjk_collision.server.data.snapshot import Fault, Report
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Report
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 

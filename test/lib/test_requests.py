@@ -9,11 +9,11 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from gjk_collision.server.frames.poses.transforms import Placement
 from simulation import wire
 from simulation.facts import Question
 from simulation.node import Node, Task
 
+from gjk_collision.server.frames.transforms import Placement
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status
 

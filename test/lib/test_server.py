@@ -14,7 +14,6 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from simulation import wire
 from simulation.facts import Question
 from simulation.node import Node
@@ -23,9 +22,10 @@ from worlds import boxes
 from gjk_collision import InputError, Status, Verdict
 from gjk_collision.server import requests
 from gjk_collision.server import server as server_module
-from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.twist import Twist
 from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler

@@ -19,8 +19,9 @@ from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS, Footprint, World
 from gjk_collision.server.frames.poses import FrameError, TransformSource
 from gjk_collision.server.parameters.config import Config, SourceConfig

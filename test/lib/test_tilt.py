@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import IDENTITY, Pose, planar
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import (
     CLOUD,
     GRID,

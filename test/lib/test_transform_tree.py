@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gjk_collision.server.frames.poses.transforms import (
+
+from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.frames.transforms import (
     MAX_GAP,
     MAX_LEAD,
     Placement,
     TransformTree,
     decoded,
 )
-
-from gjk_collision.server.frames.poses import FrameError, Pose
 from gjk_collision.verdict import Status
 
 

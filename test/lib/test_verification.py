@@ -17,9 +17,11 @@ import questions
 from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.compose import Sender, placed_ways
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.data.snapshot import Snapshot, empty_snapshot
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config, SourceConfig
@@ -98,7 +100,9 @@ def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Ob
 def seen(vehicle: Shape, data: Obstacles, frame: Pose = HERE, **config: str) -> Snapshot:
     """What is known, without a world that could refuse it; the obstacles stand in `frame`."""
     empty = empty_snapshot(Config(**config), Fault(Status.UNDEFINED, ""), T0)
-    return replace(empty, footprint=vehicle, parts=(Placed(data, frame, 0.0),))
+    message = Message(T0, T0, data, None)
+    sender = Sender.of("lidar", SourceConfig("lidar"), message, frame, empty.config)
+    return replace(empty, footprint=vehicle, senders=(sender,))
 
 
 BAR = np.array([[3.0, 0.25], [-3.0, 0.25], [-3.0, -0.25], [3.0, -0.25]])
@@ -382,7 +386,7 @@ def test_a_collision_may_be_as_early_as_what_is_predicted_is_uncertain() -> None
     )
     frame = Pose(4.5e5, 5.4e6, 0.3)
     snapshot = seen(Shape.polygon(SQUARE), data, frame, prediction_policy="constant_velocity")
-    error = float(placing_errors(snapshot.parts[0], snapshot.config)[0])
+    error = float(placed_ways(data, frame, snapshot.config)[1][0])
     assert 1e-5 < error < 1e-3
     for gap, is_right in ((0.5 * error, True), (2.0 * error, False), (1e-2, False)):
         why = verdict_error(snapshot, Pose(7.0 - gap, 0.0, 0.0), Verdict.COLLISION, 0.0, frame)

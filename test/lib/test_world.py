@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
 from worlds import (
     BOX,
     CAR,
@@ -32,12 +31,14 @@ from worlds import (
     unknown,
 )
 
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Report, Snapshot
+from gjk_collision.server.data.snapshot import Report, Snapshot
 from gjk_collision.server.data.twist import Twist
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames import lookup
 from gjk_collision.server.frames.poses import FrameError, Pose
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 

@@ -29,8 +29,9 @@ from world_model import CAR, Message, Model, State
 from worlds import BOX, S
 
 from gjk_collision import _core
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, Snapshot
+from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames import lookup
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly

@@ -339,6 +339,16 @@ def test_an_asynchronous_call_in_a_callback(client, puppet, service):
     assert client._outstanding == 0 and not list(client._node.timers)
 
 
+def test_an_asynchronous_call_whose_reply_cannot_be_read(client, puppet, monkeypatch):
+    """Its future ends with the error; a coroutine that awaits it does not wait for ever."""
+    monkeypatch.setattr("gjk_collision.ros.client._read", lambda *_: 1 / 0)
+    future = client.call_async("collide", POSES[0])
+    future.add_done_callback(lambda done: done.exception())  # else the executor raises it
+    client._executor.spin_until_future_complete(future, TIMEOUT)
+    assert isinstance(future.exception(), ZeroDivisionError)
+    assert client._outstanding == 0
+
+
 def test_an_asynchronous_call_without_a_reply(client, puppet, monkeypatch):
     puppet.gate.clear()
     monkeypatch.setattr(client, "timeout", 0.1)
@@ -696,6 +706,9 @@ def test_gradients_of_another_length_are_none(client, puppet):
         none = client.check_poses(POSES, mode="gradient", k=2)
         assert none.gradients.shape == (3, 2, 3) and np.isnan(none.gradients).all()
         assert (none.gradient_ids == -1).all()
+    puppet.fill = lambda reply: None  # refused, because k is too great; it takes no memory here
+    refused = client.check_poses(POSES, mode="gradient", k=2**32 - 1)
+    assert refused.gradient_ids.shape == (3, 2**32 - 1) and refused.gradient_ids[2, 10**9] == -1
 
 
 def test_arcs_arrive_as_they_were_asked(client, puppet):

@@ -21,7 +21,8 @@ from sensor_msgs.msg import LaserScan
 from server import Bench, Server
 
 from gjk_collision.ros.progress import PERIOD, QUIET, REMINDER, Progress
-from gjk_collision.server.data.snapshot import Fault, Report
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.snapshot import Report
 from gjk_collision.server.frames.poses import SameFrameOnly
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict

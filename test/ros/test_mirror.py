@@ -32,8 +32,10 @@ from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.quality import SNAPSHOT_QOS
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.inbox import AgeLimit
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Expiry, Fault, empty_snapshot
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.frames import fields
 from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.server.frames.poses import Pose
@@ -517,7 +519,7 @@ def test_what_a_mirror_must_know_is_sent() -> None:
     keys = {
         _key(
             dataclasses.replace(
-                base, footprint_expiries=(Expiry("footprint", 10**18 + at, 1.0, 0),)
+                base, footprint_limits=(AgeLimit("footprint", 10**18 + at, 1.0, 0.0),)
             )
         )
         for at in (0, 50_000_000, 300_000_000)

@@ -24,11 +24,13 @@ from visualization_msgs.msg import Marker, MarkerArray
 from gjk_collision import _core
 from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
-from gjk_collision.server.data.compose import Placed, placing_errors
+from gjk_collision.server.data.compose import Sender, placed_ways
+from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.snapshot import Fault, empty_snapshot
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.frames.poses import Pose
-from gjk_collision.server.parameters.config import Config
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.services.snapshot_message import data_fields
 from gjk_collision.verdict import Status, Verdict
 
@@ -185,12 +187,13 @@ def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
         radius=np.array(radius),
     )
     for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
-        part = Placed(data, frame, 0.0)
+        message = Message(1, 1, data, None)
+        sender = Sender.of("lidar", SourceConfig("lidar"), message, frame, Config())
         known = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 1)
-        known = replace(known, parts=(part,), spans=((1, "lidar"),))
+        known = replace(known, senders=(sender,))
         reply = messages.filled(GetSnapshot.Response, data_fields(known))
         (shown,) = reply.obstacles
-        error = float(placing_errors(part, Config())[0])
+        error = float(placed_ways(data, frame, Config())[1][0])
         assert (error > 0.0) == (frame != Pose())
         grown = sum(radius) + error
         assert sum(shown.radius) >= grown and sum(shown.radius) == pytest.approx(grown)

@@ -21,7 +21,6 @@ import tf2_ros
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import ObstacleArray
-from gjk_collision.server.frames.poses.transforms import TransformTree, insert_message
 from rclpy.clock import ClockType
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
@@ -35,6 +34,7 @@ from gjk_collision.ros.received_transforms import ReceivedTransforms
 from gjk_collision.ros.throttled_log import ThrottledLog
 from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.server.frames.poses import FrameError, Pose, planar
+from gjk_collision.server.frames.transforms import TransformTree, insert_message
 from gjk_collision.server.requests import MAX_WAITING
 from gjk_collision.verdict import Status, Verdict
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from math import cos, sin
 from typing import Any
 
-from gjk_collision.server.frames.poses.transforms import Placement, TransformTree
-
 from gjk_collision import InputError
 from gjk_collision.server.data.snapshot import Snapshot
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Future, Scheduler

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gjk_collision import InputError, Status, _core
-from gjk_collision.server.data.snapshot import Fault
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.pauses import Pauses
 from gjk_collision.server.services import SERVICES

@@ -39,7 +39,7 @@ def as_message(value: Any, name: str = "") -> Any:
         return [as_message(each, name) for each in value]
     if name == "position":
         return _point(*value)
-    is_time = name in ("stamp", "time_zero", "oldest_data_stamp", "footprint_stamps")
+    is_time = name in ("stamp", "time_zero", "oldest_data_stamp")
     return time(value) if is_time else value
 
 

@@ -8,7 +8,7 @@ boundary is transformed, so that outlines with a common edge still have it after
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import nan
 from typing import Any
@@ -22,127 +22,149 @@ from ...region import Region
 from ...scene import Scene
 from ...verdict import Status
 from ..frames.poses import Pose
-from ..parameters.config import Config
+from ..parameters.config import Config, SourceConfig
+from .faults import Fault
+from .inbox import AgeLimit, Message, source_timeout
 from .obstacles import HOLE, REGION, Obstacles
 
 __all__ = [
-    "Placed",
+    "Sender",
     "compose_scene",
     "in_check_frame",
     "placed_ways",
-    "placing_errors",
     "region_of",
+    "time_zero",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The obstacles of one sender, and where they are.
+@dataclass(frozen=True, slots=True, eq=False)
+class Sender:
+    """The obstacles of one sender at their place: those of one message.
 
     Attributes
     ----------
-    obstacles : Obstacles
-        The obstacles, without the outlines of a region.
+    name : str
+        Name of the sender.
+    source : SourceConfig
+        The source of the message.
+    message : Message
+        The message, with its list as received.
     pose : Pose
-        Pose of their frame in the check frame.
-    inflation : float
-        Length that is added to each radius [m].
-    is_static : bool
-        Whether the obstacles never move, and their stamp has no meaning.
+        Pose of its frame in the check frame.
+    config : Config
+        The parameters of the server that `placed` is made with.
+    obstacles : Obstacles
+        The list without the outlines of a region.
     region : Region or None
         The region of this sender in the check frame, with the inflation.
-    received : Obstacles or None
-        The list as received, if it has outlines of a region; else None.
+    placed : _core.PlacedObstacles or None
+        The obstacles in the check frame, as a scene needs them; None: there are none.
+    fault : Fault or None
+        Why the list is not valid at this place.
     """
 
-    obstacles: Obstacles
+    name: str
+    source: SourceConfig
+    message: "Message[Obstacles, Sender]"
     pose: Pose
-    inflation: float
-    is_static: bool = False
+    config: Config
+    obstacles: Obstacles
     region: Region | None = None
-    received: Obstacles | None = None
-    _placed: dict[tuple[Any, ...], _core.PlacedObstacles] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    def core(self, config: Config) -> _core.PlacedObstacles:
-        """Return the obstacles in the check frame, as a scene needs them.
-
-        They are computed once for the policies and the horizon of the parameters.
-        """
-        key = config.concave_policy, config.prediction_policy, config.prediction_horizon
-        if key not in self._placed:
-            data, (paths, errors) = self.obstacles, placed_ways(self, config)
-            radius = _core.sums_outwards(_or_zeros(data.radius, len(data)), self.inflation)
-            reported = _core.Reported(
-                _velocities(self),
-                np.empty(0),
-                data.path_offsets if len(data.path_times) else np.empty(0, np.uint32),
-                data.path_times,
-                paths,
-                data.margins,
-                data.margin_rates,
-                np.empty(0),
-                getattr(_core.PredictionPolicy, config.prediction_policy),
-                config.prediction_horizon,
-                0.0,
-            )
-            self._placed[key] = _core.PlacedObstacles(
-                data.parts(config.concave_policy),
-                _core.sums_outwards(radius, errors),
-                _poses(self) if self.pose != Pose() or len(data.poses) else np.empty(0),
-                reported,
-            )
-        return self._placed[key]
+    placed: _core.PlacedObstacles | None = None
+    fault: Fault | None = None
 
     @classmethod
-    def of(cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool) -> "Placed":
-        """Divide a list into its obstacles and its region.
+    def of(
+        cls,
+        name: str,
+        source: SourceConfig,
+        message: "Message[Obstacles, Sender]",
+        pose: Pose,
+        config: Config,
+    ) -> "Sender":
+        """Place the list of a message."""
+        data, region = message.data, None
+        assert data is not None
+        solid = data.with_kinds(hulls=False)
+        try:
+            if data.has_region:
+                # Its outlines count as obstacles, so that an error has the index in the message.
+                _placed(data.with_kinds(hulls=True), pose, source, config)
+                region = region_of(data, pose, source.inflation)
+            placed = _placed(solid, pose, source, config)
+        except InputError as error:
+            fault = Fault(error.status, str(error))
+            return cls(name, source, message, pose, config, solid, fault=fault)
+        return cls(name, source, message, pose, config, solid, region, placed)
 
-        Raises
-        ------
-        InputError
-            The region is not valid.
-        """
-        if not received.has_region:
-            return cls(received, pose, inflation, is_static)
-        region = region_of(received, pose, inflation)
-        solid = received.with_kinds(hulls=False)
-        return cls(solid, pose, inflation, is_static, region, received)
+    def age_limit(self, steady: int) -> AgeLimit:
+        """Return when the data becomes too old, at a steady time [ns]."""
+        return AgeLimit.of(self.source.name, self.message, source_timeout(self.source), steady)
+
+    @property
+    def received(self) -> Obstacles:
+        """The list as received."""
+        assert self.message.data is not None
+        return self.message.data
 
 
-def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
+def _placed(
+    data: Obstacles, pose: Pose, source: SourceConfig, config: Config
+) -> _core.PlacedObstacles | None:
+    """Return obstacles in the check frame, as a scene needs them; None: there are none."""
+    if not len(data):
+        return None
+    paths, errors = placed_ways(data, pose, config)
+    radius = _core.sums_outwards(_or_zeros(data.radius, len(data)), source.inflation)
+    reported = _core.Reported(
+        _velocities(data, pose, source),
+        np.empty(0),
+        data.path_offsets if len(data.path_times) else np.empty(0, np.uint32),
+        data.path_times,
+        paths,
+        data.margins,
+        data.margin_rates,
+        np.empty(0),
+        getattr(_core.PredictionPolicy, config.prediction_policy),
+        config.prediction_horizon,
+        0.0,
+    )
+    return _core.PlacedObstacles(
+        data.parts(config.concave_policy),
+        _core.sums_outwards(radius, errors),
+        _poses(data, pose) if pose != Pose() or len(data.poses) else np.empty(0),
+        reported,
+    )
+
+
+def time_zero(senders: Sequence[Sender]) -> int | None:
+    """Return the time zero of a scene [ns]: the oldest stamp of its messages.
+
+    None: all of them are static, so that the scene is the same at every time.
+    """
+    return min((each.message.stamp for each in senders if not each.source.static), default=None)
+
+
+def compose_scene(senders: Sequence[Sender], config: Config) -> Scene:
     """Build one scene from the obstacles of several senders, in their order.
 
-    Parameters
-    ----------
-    parts : sequence of Placed
-        The obstacles of each sender.
-    config : Config
-        Parameters of the server; the concave and prediction policies and the horizon are used.
-    epoch : int
-        Time zero of the scene [ns]. Seconds since 1970 would be too coarse in a double.
-
-    Raises
-    ------
-    InputError
-        A shape or a pose is not valid; the index is that in its message.
+    Its times are seconds after `time_zero`; seconds since 1970 would be too coarse in a double.
     """
-    regions = [part.region for part in parts if part.region is not None]
+    regions = [each.region for each in senders if each.region is not None]
     if len(regions) > 1:
         raise ValueError("at most one sender may have a region")
-    inside = regions[0] if regions else None
-    used = [part for part in parts if len(part.obstacles)]
+    inside, epoch = regions[0] if regions else None, time_zero(senders) or 0
+    used = [each for each in senders if each.placed is not None]
     if not used:
         return Scene([], inside=inside)
-    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
+    stamps = [0.0 if s.source.static else (s.message.stamp - epoch) * 1e-9 for s in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene._composed(
-        [part.core(config) for part in used],
+        [each.placed for each in used if each.placed is not None],
         stamps,
-        np.concatenate([part.obstacles.ids for part in used]),
+        np.concatenate([each.obstacles.ids for each in used]),
         inside,
         config.prediction_policy,
         config.prediction_horizon,
@@ -151,22 +173,26 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     )
 
 
-def in_check_frame(part: Placed, config: Config) -> Obstacles:
-    """Return the obstacles of one sender in the check frame, without a region.
+def in_check_frame(
+    data: Obstacles, pose: Pose, source: SourceConfig, config: Config, inflation: float
+) -> Obstacles:
+    """Return the obstacles of one sender in the check frame.
 
     The inflation and the rounding errors of the transform are added to the radii. With the
     identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
     """
-    data, place = part.obstacles, part.pose
     radius, poses, velocities = data.radius, data.poses, data.velocities
-    paths, errors = placed_ways(part, config)
-    if part.inflation > 0.0 or place != Pose():
-        radius = _core.sums_outwards(_or_zeros(radius, len(data)), part.inflation)
+    paths, errors = placed_ways(data, pose, config)
+    if inflation > 0.0 or pose != Pose():
+        radius = _core.sums_outwards(_or_zeros(radius, len(data)), inflation)
         radius = _core.sums_outwards(radius, errors)
-    if place != Pose():
-        poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
-    if part.is_static:
-        velocities = _velocities(part).ravel()
+    if pose != Pose():
+        poses, velocities = (
+            _poses(data, pose).ravel(),
+            pose.turn(velocities.reshape(-1, 3)).ravel(),
+        )
+    if source.static:
+        velocities = _velocities(data, pose, source).ravel()
     return replace(
         data,
         frame=config.check_frame,
@@ -177,19 +203,12 @@ def in_check_frame(part: Placed, config: Config) -> Obstacles:
     )
 
 
-def placing_errors(part: Placed, config: Config) -> Floats:
-    """Return a bound of the transform's error for each obstacle (n,) [m].
+def placed_ways(data: Obstacles, frame: Pose, config: Config) -> tuple[Floats, Floats]:
+    """Return the predicted poses in the check frame, and a bound of the transform's errors [m].
 
-    This is its rounding error, and the error of a frame that is tilted.
-
+    The bound of each obstacle (n,) is the rounding error, and the error of a frame that is tilted.
     No point of the obstacle is farther than this from its exact place, at its pose and at all
     predicted poses until the prediction horizon. It is 0 for data in the check frame.
-    """
-    return placed_ways(part, config)[1]
-
-
-def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
-    """Return the predicted poses in the check frame, and the errors of `placing_errors`.
 
     Notes
     -----
@@ -197,7 +216,6 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     s of the way between them. Its error is at most e for s in [0, 1], and at most (1 + 2 s) e if
     the last segment is extrapolated beyond its end.
     """
-    data, frame = part.obstacles, part.pose
     count, paths = len(data), data.path_poses.reshape(-1, 3)
     if frame == Pose():
         return paths, np.zeros(count)
@@ -229,20 +247,18 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     return paths, errors * (1.0 + 2.0**-40)
 
 
-def _poses(part: Placed) -> Floats:
-    own = part.obstacles.poses
-    if len(own):
-        return part.pose.compose(own.reshape(-1, 3))
-    return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
+def _poses(data: Obstacles, frame: Pose) -> Floats:
+    if len(data.poses):
+        return frame.compose(data.poses.reshape(-1, 3))
+    return np.tile(np.asarray(frame, dtype=np.float64), (len(data), 1))
 
 
-def _velocities(part: Placed) -> Floats:
-    own = part.obstacles.velocities.reshape(-1, 3)
-    if part.is_static:
-        return np.zeros((len(part.obstacles), 3))
-    if not len(own):
-        return np.full((len(part.obstacles), 3), nan)
-    return part.pose.turn(own)
+def _velocities(data: Obstacles, frame: Pose, source: SourceConfig) -> Floats:
+    if source.static:
+        return np.zeros((len(data), 3))
+    if not len(data.velocities):
+        return np.full((len(data), 3), nan)
+    return frame.turn(data.velocities.reshape(-1, 3))
 
 
 def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:

@@ -6,14 +6,15 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ... import _core
 from ...verdict import Status
 from ..parameters.config import Config, SourceConfig
-from .snapshot import Fault
+from .faults import Fault
 
 __all__ = [
+    "AgeLimit",
     "AwaitedTransform",
     "Data",
     "Inbox",
@@ -25,8 +26,8 @@ __all__ = [
     "age_fault",
     "footprint_timeout",
     "is_excused",
-    "prefixed",
     "source_timeout",
+    "twist_timeout",
     "use_of",
 ]
 
@@ -51,8 +52,8 @@ Data = TypeVar("Data", bound=_Stamped)
 Made = TypeVar("Made")
 
 
-class Instant:
-    """A time by both clocks, and for how long what is found at this time is the same.
+class Instant(NamedTuple):
+    """A time by both clocks.
 
     Attributes
     ----------
@@ -60,16 +61,10 @@ class Instant:
         Time of the clock that the stamps refer to [ns].
     steady : int
         Time of the steady clock [ns].
-    lasts : float
-        If no message is received, the rules that were applied at this time have the same results
-        until this time has passed by one of the clocks [ns]. Each rule that depends on the time
-        shortens it.
     """
 
-    __slots__ = ("lasts", "now", "steady")
-
-    def __init__(self, now: int, steady: int) -> None:
-        self.now, self.steady, self.lasts = now, steady, inf
+    now: int
+    steady: int
 
 
 class Message(Generic[Data, Made]):
@@ -87,13 +82,16 @@ class Message(Generic[Data, Made]):
         Why its content cannot be used at any place.
     made : Made or None
         What was made of its content at its place, as soon as its place is known.
+    late : int
+        `TransformSource.late` when its place was looked up; -1: it was not.
     """
 
-    __slots__ = ("data", "fault", "made", "received", "stamp")
+    __slots__ = ("data", "fault", "late", "made", "received", "stamp")
 
     def __init__(self, stamp: int, received: int, data: Data | None, fault: Fault | None) -> None:
         self.stamp, self.received, self.data, self.fault = stamp, received, data, fault
         self.made: Made | None = None
+        self.late = -1
 
 
 class Inbox(Generic[Data, Made]):
@@ -234,6 +232,37 @@ class Timeout(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class AgeLimit:
+    """The fields of ``msg/AgeLimit``: when the data of one message becomes too old.
+
+    Attributes
+    ----------
+    source : str
+        Name in ``obstacle_sources``, "footprint" or "twist_topic".
+    stamp : int
+        Stamp of the message [ns].
+    timeout : float
+        Maximum age by the stamp, and maximum time since the stamp was first received [s]; 0: no
+        limit, because the source is static.
+    receipt_age : float
+        Time since the stamp was first received [s], at the time of the snapshot.
+    """
+
+    source: str
+    stamp: int
+    timeout: float
+    receipt_age: float
+
+    @classmethod
+    def of(
+        cls, source: str, message: Message[Any, Any], timeout: Timeout | None, steady: int
+    ) -> "AgeLimit":
+        """Return the limit of a message at a steady time [ns]."""
+        seconds = 0.0 if timeout is None else timeout.seconds
+        return cls(source, message.stamp, seconds, (steady - message.received) * 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitedTransform(Fault):
     """The transform at the stamp of a message is not known yet, but may still arrive."""
 
@@ -248,10 +277,13 @@ class Use(Generic[Data, Made]):
         The message.
     made : Made or Fault
         What was made of it, or the reason why no message is used.
+    lasts : float
+        For how long the message is used if no other is received [ns], by each of the clocks.
     """
 
     message: Message[Data, Made]
     made: Made | Fault
+    lasts: float = inf
 
     @property
     def fault(self) -> Fault | None:
@@ -291,11 +323,10 @@ def use_of(
         made = fault or make(message)
         if not isinstance(made, Fault):
             inbox.forget_before(message)
-            return Use(message, made)
+            return Use(message, made, 0.0 if first else _rest(message, timeout, at))
         first = first or made
         if not isinstance(made, AwaitedTransform):
             break
-        at.lasts = 0.0
     assert first is not None
     return Use(last, message.fault or first)
 
@@ -312,10 +343,16 @@ def age_fault(
     age, silence = at.now - message.stamp, at.steady - message.received
     text = _core.too_old(age, silence, timeout.seconds)
     if not text:
-        # A microsecond less than the rest, because a timeout in seconds is rounded.
-        at.lasts = min(at.lasts, timeout.seconds * 1e9 - max(age, silence) - 1e3)
         return None
     return Fault(timeout.status, f"{text}; {note}" if note else text)
+
+
+def _rest(message: Message[Data, Made], timeout: Timeout | None, at: Instant) -> float:
+    """Return for how long data that is not too old will not be [ns]."""
+    if timeout is None:
+        return inf
+    # A microsecond less, because a timeout in seconds is rounded.
+    return timeout.seconds * 1e9 - max(at.now - message.stamp, at.steady - message.received) - 1e3
 
 
 def is_excused(source: SourceConfig, fault: Fault | None) -> bool:
@@ -332,11 +369,11 @@ def source_timeout(source: SourceConfig) -> Timeout | None:
     return None if source.static else Timeout(source.timeout, Status.STALE_OBSTACLES)
 
 
+def twist_timeout(config: Config) -> Timeout:
+    """Return the timeout of a twist."""
+    return Timeout(config.twist_timeout, Status.STALE_FOOTPRINT)
+
+
 def footprint_timeout(config: Config) -> Timeout:
     """Return the timeout of a footprint from the topic."""
     return Timeout(config.footprint_timeout, Status.STALE_FOOTPRINT)
-
-
-def prefixed(name: str, fault: Fault) -> Fault:
-    """Return a fault whose message begins with the name of its source."""
-    return Fault(fault.status, f"{name}: {fault.message}")

@@ -20,65 +20,25 @@ from ...verdict import Status
 from ..frames import lookup
 from ..frames.poses import FrameError, Pose, TransformSource
 from ..parameters.config import Config, SourceConfig
-from .compose import Placed, region_of
+from .compose import Sender
+from .faults import Fault
 from .footprints import outline
-from .inbox import AwaitedTransform, Instant, Message
+from .inbox import AwaitedTransform, Message
 from .obstacles import Footprint, Obstacles
-from .snapshot import Fault
 from .twist import Twist
 
 __all__ = [
     "Outline",
-    "Part",
-    "check_places",
     "list_fault",
     "outline_fault",
     "outline_of",
-    "part_of",
+    "sender_of",
     "together_fault",
     "twist_of",
 ]
 
 
-@dataclass(slots=True, eq=False)
-class Part:
-    """The obstacles of one message at their place.
-
-    Attributes
-    ----------
-    source : SourceConfig
-        The source of the message.
-    sender : str
-        Name of its sender.
-    message : Message
-        The message.
-    pose : Pose
-        Pose of their frame in the check frame.
-    late : int
-        `TransformSource.late` when the pose was looked up.
-    fault : Fault or None
-        Why they are not valid at this place.
-    """
-
-    source: SourceConfig
-    sender: str
-    message: "Message[Obstacles, Part]"
-    pose: Pose
-    late: int = 0
-    fault: Fault | None = None
-    _placed: Placed | None = None
-
-    @property
-    def placed(self) -> Placed:
-        """The obstacles at their place; raises `InputError` if their region is not valid there."""
-        if self._placed is None:
-            data, source = self.message.data, self.source
-            assert data is not None
-            self._placed = Placed.of(data, self.pose, source.inflation, is_static=source.static)
-        return self._placed
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outline:
     """The footprint of a message in the base frame.
 
@@ -92,26 +52,33 @@ class Outline:
         The footprint with the directional margins, grown by the rounding error of its points.
     pose : Pose
         Pose of its frame in the base frame.
-    late : int
-        `TransformSource.late` when the pose was looked up.
     """
 
     points: npt.NDArray[np.float64]
     config: Config
     shape: Shape
     pose: Pose
-    late: int = 0
 
 
-def list_fault(obstacles: Obstacles, source: SourceConfig, config: Config) -> Fault | None:
-    """Return why a list of obstacles is not valid at any place."""
+def list_fault(
+    message: Message[Obstacles, Sender], source: SourceConfig, name: str, config: Config
+) -> Fault | None:
+    """Return why the list of a message is not valid at any place.
+
+    What is built for this is kept for data in the check frame, because its place is known.
+    """
+    data = message.data
+    assert data is not None
     try:
-        obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
+        data.check(config.max_obstacles, config.max_points_per_obstacle)
         if source.static:
-            obstacles.check_at_rest()
+            data.check_at_rest()
     except InputError as error:
         return Fault(error.status, str(error))
-    return _fault_at(Pose(), obstacles, source, config)
+    made = Sender.of(name, source, message, Pose(), config)
+    if data.frame == config.check_frame:
+        message.made = made
+    return made.fault
 
 
 def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
@@ -123,14 +90,14 @@ def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
     return None
 
 
-def part_of(
-    message: Message[Obstacles, Part],
+def sender_of(
+    message: Message[Obstacles, Sender],
     source: SourceConfig,
-    sender: str,
+    name: str,
     config: Config,
     transforms: TransformSource,
-    at: Instant,
-) -> Part | Fault:
+    now: int,
+) -> Sender | Fault:
     """Return the obstacles of a message at their place, or why this is not possible.
 
     The place of static data is that of its frame at the present time, and the place of other data
@@ -140,54 +107,40 @@ def part_of(
     assert data is not None
     pose: Pose | Fault
     if source.static:
-        if data.frame != target:
-            at.lasts = 0.0
         try:
-            pose = lookup.frame_pose(config, transforms, data.frame, 0, at.now)
+            pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
         except FrameError as error:
             pose = Fault(error.status, str(error))
     else:
-        pose = _pose_of(data, last, transforms, target)
+        pose = _pose_of(message, transforms, target)
     if isinstance(pose, Fault):
         return pose
     if pose.tilt > data.max_tilt:
         text = f"the frame '{data.frame}' is tilted by {degrees(pose.tilt):.3g} degrees against "
         text += f"'{target}', limit {degrees(data.max_tilt):g} for scans, clouds and grids: "
         return Fault(Status.TF_UNAVAILABLE, f"{text}transform the data into a level frame")
-    if last is None or last.pose != pose or last.source != source:
-        last = message.made = Part(source, sender, message, pose)
-    last.late = transforms.late
+    message.late = transforms.late
+    if last is None or last.pose != pose or last.source != source or last.config is not config:
+        last = message.made = Sender.of(name, source, message, pose, config)
+        if not source.static:
+            message.fault = last.fault  # it counts until the next message
     return last.fault or last
 
 
-def check_places(parts: Sequence[Part], config: Config) -> None:
-    """Check each part alone, because together they are not valid. Its fault has its own index."""
-    for part in parts:
-        data = part.message.data
-        assert data is not None
-        part.fault = _fault_at(part.pose, data, part.source, config)
-        if part.fault is not None and not part.source.static:
-            part.message.fault = part.fault  # it counts until the next message
-    if all(part.fault is None for part in parts):
-        raise RuntimeError("valid obstacle lists together make an invalid scene")
-
-
-def together_fault(parts: Sequence[Part], config: Config) -> Fault | None:
+def together_fault(senders: Sequence[Sender], config: Config) -> Fault | None:
     """Return why the lists of all senders cannot be used together."""
-    lists = [(part.sender, part.message.data) for part in parts]
-    named = [(sender, data) for sender, data in lists if data is not None]
-    total, limit = sum(len(data) for _, data in named), config.max_obstacles
+    total, limit = sum(len(each.received) for each in senders), config.max_obstacles
     if total > limit:
         text = f"{total} obstacles in all sources together, limit {limit} (max_obstacles)"
         return Fault(Status.LIMIT_EXCEEDED, text)
-    regions = [sender for sender, data in named if data.has_region]
+    regions = [each.name for each in senders if each.region is not None]
     if len(regions) > 1:
         text = f"{len(regions)} senders have a region: {', '.join(regions)}; "
         text += "send all outlines and holes from one sender"
         return Fault(Status.INVALID_INPUT, text)
-    for sender, data in named if regions else ():
-        if (data.ids == OUTSIDE).any():
-            text = f"{sender}: ids: must not be {OUTSIDE}, the id of the outside of the region"
+    for each in senders if regions else ():
+        if (each.received.ids == OUTSIDE).any():
+            text = f"{each.name}: ids: must not be {OUTSIDE}, the id of the outside of the region"
             return Fault(Status.INVALID_INPUT, text)
     return None
 
@@ -198,7 +151,7 @@ def outline_of(
     """Return the footprint of a message in the base frame, or why this is not possible."""
     data, last = message.data, message.made
     assert data is not None
-    pose = _pose_of(data, last, transforms, config.base_frame)
+    pose = _pose_of(message, transforms, config.base_frame)
     if isinstance(pose, Fault):
         return pose
     if last is None or last.pose != pose or last.config is not config:
@@ -210,7 +163,7 @@ def outline_of(
         except InputError as invalid:
             return Fault(invalid.status, str(invalid))
         last = message.made = Outline(points, config, shape, pose)
-    last.late = transforms.late
+    message.late = transforms.late
     return last
 
 
@@ -243,8 +196,7 @@ def twist_of(
 
 
 def _pose_of(
-    data: Obstacles | Footprint,
-    last: Part | Outline | None,
+    message: Message[Obstacles, Sender] | Message[Footprint, Outline],
     transforms: TransformSource,
     target: str,
 ) -> Pose | Fault:
@@ -252,7 +204,9 @@ def _pose_of(
 
     It is looked up again after a transform that came late. If it is not known any more, it stays.
     """
-    if last is not None and last.late == transforms.late:
+    data, last = message.data, message.made
+    assert data is not None
+    if last is not None and message.late == transforms.late:
         return last.pose
     pose = _pose_at(data.stamp, transforms, target, data.frame)
     return last.pose if last is not None and isinstance(pose, Fault) else pose
@@ -274,20 +228,3 @@ def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -
         is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
         kind = AwaitedTransform if is_awaited else Fault
         return kind(error.status, str(error))
-
-
-def _fault_at(
-    pose: Pose, obstacles: Obstacles, source: SourceConfig, config: Config
-) -> Fault | None:
-    """Return why the obstacles and the region of a list are not valid at a place.
-
-    The outlines of a region count as obstacles too, which keep the index in the message.
-    """
-    whole = obstacles.with_kinds(hulls=True)
-    try:
-        if len(whole):
-            Placed(whole, pose, source.inflation, source.static).core(config)
-        region_of(obstacles, pose, source.inflation)
-    except InputError as error:
-        return Fault(error.status, str(error))
-    return None

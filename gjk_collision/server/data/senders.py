@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from ...geometry import Shape
 from ...verdict import Status
 from ..frames.poses import TransformSource
 from ..parameters.config import DEFAULT_FOOTPRINT, Config, SourceConfig
+from .compose import Sender
+from .faults import Fault, prefixed
 from .footprints import NamedFootprint, named_footprints
 from .inbox import (
     Data,
@@ -20,26 +22,24 @@ from .inbox import (
     Instant,
     Made,
     Message,
-    Timeout,
     Use,
     footprint_timeout,
     is_excused,
-    prefixed,
     source_timeout,
+    twist_timeout,
     use_of,
 )
 from .obstacles import Footprint, Obstacles
 from .placing import (
     Outline,
-    Part,
     list_fault,
     outline_fault,
     outline_of,
-    part_of,
+    sender_of,
     together_fault,
     twist_of,
 )
-from .snapshot import Fault, Report
+from .snapshot import Report
 from .twist import Twist, footprint_at
 
 __all__ = ["Choice", "Present", "Received"]
@@ -51,7 +51,7 @@ MAX_SENDERS = 16
 @dataclass
 class _Source:
     config: SourceConfig
-    inboxes: dict[str, Inbox[Obstacles, Part]] = field(default_factory=dict)  # by sender
+    inboxes: dict[str, Inbox[Obstacles, Sender]] = field(default_factory=dict)  # by sender
     fault: Fault | None = None  # set if there are too many senders
 
 
@@ -65,6 +65,7 @@ class Choice:
     message: Message[Footprint, Outline] | None = None  # None: it is from a parameter
     twist: Message[Twist, Twist] | None = None  # the twist that it was selected by
     fault: Fault | None = None
+    lasts: float = inf  # as for `Use`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Present:
     ----------
     choice : Choice
         The footprint for a request that names none.
-    parts : tuple of Part
+    senders : tuple of Sender
         The obstacles of each sender whose data is used.
     twist : Twist, Fault or None
         The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
@@ -88,15 +89,19 @@ class Present:
     stamps : tuple of int
         Stamps of the last messages of all senders of obstacles, also of those not used [ns].
         Static sources and messages that could not be decoded do not count.
+    lasts : float
+        If no message is received, the same data is used until this time has passed by one of the
+        clocks [ns].
     """
 
     choice: Choice
-    parts: tuple[Part, ...]
+    senders: tuple[Sender, ...]
     twist: Twist | Fault | None
     data_fault: Fault | None
     fault: Fault | None
     bad_sources: tuple[str, ...]
     stamps: tuple[int, ...]
+    lasts: float
 
 
 class Received:
@@ -117,6 +122,8 @@ class Received:
         The messages with footprints and with twists.
     named : tuple of NamedFootprint
         The footprints from the parameters.
+    is_misplaced : bool
+        Set when a list is found that is not valid at its place.
 
     Raises
     ------
@@ -129,6 +136,7 @@ class Received:
     ) -> None:
         self._transforms, self._topics = transforms, topics
         self._sources: dict[str, _Source] = {}
+        self.is_misplaced = False
         self.configure(config)
         self.delete()
 
@@ -193,7 +201,7 @@ class Received:
                 owner.fault = Fault(Status.LIMIT_EXCEEDED, text)
                 return None
             inbox = owner.inboxes[name] = Inbox(name)
-        message: Message[Obstacles, Part] | None
+        message: Message[Obstacles, Sender] | None
         if owner.config.static:
             message = inbox.receive_static(obstacles, at)
         else:
@@ -201,7 +209,7 @@ class Received:
             message = inbox.receive(obstacles, at, limit, number=number)
         fault = inbox.clash_fault(at)
         if message is not None:
-            message.fault = message.fault or list_fault(obstacles, owner.config, self._config)
+            message.fault = message.fault or list_fault(message, owner.config, name, self._config)
             fault = message.fault or fault
         return fault
 
@@ -222,8 +230,8 @@ class Received:
 
     def present(self, at: Instant) -> Present:
         """Return the data that is used at a time."""
-        parts, bad_sources, data_fault = self._usable_parts(at)
-        twist = self._twist_at(at)
+        senders, bad_sources, data_fault, lasts = self._usable_senders(at)
+        twist, twist_lasts = self._twist_at(at)
         stamps = tuple(
             inbox.messages[0].stamp
             for source, inbox in self._inboxes()
@@ -231,11 +239,12 @@ class Received:
         )
         choice = self._choose(twist, at)
         fault = choice.fault or data_fault
+        lasts = min(lasts, twist_lasts, choice.lasts)
         if fault is not None or isinstance(twist, Fault):
-            at.lasts = 0.0  # the text of a fault has an age, and it may end with a transform
-        return Present(choice, tuple(parts), twist, data_fault, fault, bad_sources, stamps)
+            lasts = 0.0  # the text of a fault has an age, and it may end with a transform
+        return Present(choice, senders, twist, data_fault, fault, bad_sources, stamps, lasts)
 
-    def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Part]]]:
+    def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Sender]]]:
         for source in self._sources.values():
             for inbox in source.inboxes.values():
                 yield source, inbox
@@ -269,44 +278,58 @@ class Received:
         )
         if isinstance(use.made, Fault):
             return Choice(fault=prefixed("footprint", use.made))
-        return Choice(name, use.made.shape, use.made.points, use.message, selector)
+        shape, points = use.made.shape, use.made.points
+        return Choice(name, shape, points, use.message, selector, lasts=use.lasts)
 
-    def _twist_at(self, at: Instant) -> Twist | Fault | None:
-        """Return the twist of the base frame, or why it is not known; None: not configured."""
+    def _twist_at(self, at: Instant) -> tuple[Twist | Fault | None, float]:
+        """Return the twist of the base frame or why it is not known, and how long this lasts.
+
+        None: it is not configured.
+        """
         config = self._config
         if not config.twist_topic:
-            return None
+            return None, inf
         if self.twist.last is None:
             missing = self._nothing_received("twist_topic", config.twist_topic)
             missing = replace(missing, status=Status.NO_FOOTPRINT)
-            return prefixed("twist_topic", self._jump or missing)
+            return prefixed("twist_topic", self._jump or missing), 0.0
         use = use_of(
             self.twist,
-            Timeout(config.twist_timeout, Status.STALE_FOOTPRINT),
+            twist_timeout(config),
             at,
             lambda message: twist_of(message, config, self._transforms),
         )
         made = use.made
-        return prefixed("twist_topic", made) if isinstance(made, Fault) else made
+        return prefixed("twist_topic", made) if isinstance(made, Fault) else made, use.lasts
 
     def _use(
-        self, source: SourceConfig, inbox: Inbox[Obstacles, Part], at: Instant
-    ) -> Use[Obstacles, Part]:
+        self, source: SourceConfig, inbox: Inbox[Obstacles, Sender], at: Instant
+    ) -> Use[Obstacles, Sender]:
         """Return the message of a sender of obstacles that is used."""
         return use_of(
             inbox,
             source_timeout(source),
             at,
-            lambda message: part_of(
-                message, source, inbox.name, self._config, self._transforms, at
-            ),
+            lambda each: self._place(source, inbox.name, each, at),
         )
 
-    def _usable_parts(self, at: Instant) -> tuple[list[Part], tuple[str, ...], Fault | None]:
-        """Return the parts to use, the names of the bad sources, and the first fault."""
-        parts: list[Part] = []
+    def _place(
+        self, source: SourceConfig, name: str, message: Message[Obstacles, Sender], at: Instant
+    ) -> Sender | Fault:
+        """Return the obstacles of a message at their place, or why this is not possible."""
+        last, config = message.made, self._config
+        made = sender_of(message, source, name, config, self._transforms, at.now)
+        self.is_misplaced |= isinstance(made, Fault) and message.made is not last
+        return made
+
+    def _usable_senders(
+        self, at: Instant
+    ) -> tuple[tuple[Sender, ...], tuple[str, ...], Fault | None, float]:
+        """Return the senders to use, the bad sources, the first fault, and how long this lasts."""
+        senders: list[Sender] = []
         bad: list[str] = []
         faults: list[Fault] = []
+        lasts = inf
         for name, source in self._sources.items():
             if source.fault is not None:
                 bad.append(name)
@@ -317,22 +340,26 @@ class Received:
                     missing = self._nothing_received(name, source.config.topic)
                     faults.append(prefixed(name, self._jump or missing))
             for inbox in source.inboxes.values():
-                made = self._use(source.config, inbox, at).made
+                use = self._use(source.config, inbox, at)
+                made, lasts = use.made, min(lasts, use.lasts)
                 if not isinstance(made, Fault):
-                    parts.append(made)
+                    senders.append(made)
+                    if source.config.static and made.received.frame != self._config.check_frame:
+                        lasts = 0.0  # its frame may move
                     continue
                 bad.append(name)
                 if not is_excused(source.config, made):
                     faults.append(prefixed(name, made))
-        if fault := together_fault(parts, self._config):
+        if fault := together_fault(senders, self._config):
             faults.append(fault)
-            parts = []
-        if not parts and not faults:
+            senders = []
+        if not senders and not faults:
             # Each source is optional, but without any data no place is known to be free.
             none = Fault(Status.NO_OBSTACLES, "no source has fresh data")
             is_any = any(source.inboxes for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
-        return parts, tuple(dict.fromkeys(bad)), faults[0] if faults else None
+        first = faults[0] if faults else None
+        return tuple(senders), tuple(dict.fromkeys(bad)), first, lasts
 
     def _nothing_received(self, name: str, topic: str) -> Fault:
         topic = self._topics.get(name, topic)

@@ -16,44 +16,15 @@ from ...geometry import Shape
 from ...scene import Scene
 from ...verdict import Status
 from ..parameters.config import Config
-from .compose import Placed
+from .compose import Sender
+from .faults import Fault
 from .footprints import NamedFootprint
+from .inbox import AgeLimit
 from .twist import Twist
 
-__all__ = ["Expiry", "Fault", "Report", "Snapshot", "empty_snapshot"]
+__all__ = ["Report", "Snapshot", "empty_snapshot"]
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """The reason why data cannot be used, or why a question cannot be answered."""
-
-    status: Status
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Expiry:
-    """The limits of the age of one message.
-
-    Attributes
-    ----------
-    source : str
-        Name in ``obstacle_sources``, "footprint" or "twist_topic".
-    stamp : int
-        Stamp of the message [ns].
-    timeout : float
-        Maximum age by the stamp, and maximum time since the stamp was first received [s]; 0: no
-        limit, because the source is static.
-    receipt_age : int
-        Time since the stamp was first received [ns], at the time of the snapshot.
-    """
-
-    source: str
-    stamp: int
-    timeout: float
-    receipt_age: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +58,10 @@ class Snapshot:
         Names of the required and optional sources whose data is missing, stale or invalid.
     epoch : int
         Time zero of the scene [ns]. Times in the scene are seconds after this.
-    spans : tuple of (int, str)
-        For each sender, in the order of the scene: the index after its last obstacle, and the name
-        of the sender.
-    parts : tuple of Placed
-        The obstacles of each sender, in the order of `spans`.
+    steady : int
+        Time of the snapshot by the steady clock [ns].
+    senders : tuple of Sender
+        The obstacles of each sender, in the order of the scene.
     outline : (n, 2) float64 or None
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
@@ -106,13 +76,9 @@ class Snapshot:
         The first fault that does not concern `footprint`.
     twist : Twist, Fault or None
         The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
-    expiries : tuple of Expiry
-        When the data of each sender becomes too old, in the order of `spans`.
-    footprint_expiries : tuple of Expiry
-        The same for the messages that the footprints of `footprint_names` depend on: a footprint
-        from the topic, or the twist that selected it.
-    region_source : str
-        Name of the sender of the region; empty: there is no region.
+    footprint_limits : tuple of AgeLimit
+        When the messages become too old that the footprints of `footprint_names` depend on: a
+        footprint from the topic, or the twist that selected it.
     static_revision : int
         Increases with each message of a static source, and with each correction of a static
         transform; 0: there was neither.
@@ -133,17 +99,15 @@ class Snapshot:
     max_obstacle_age: float
     bad_sources: tuple[str, ...]
     epoch: int
-    spans: tuple[tuple[int, str], ...]
-    parts: tuple[Placed, ...] = ()
+    steady: int = 0
+    senders: tuple[Sender, ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
     footprint_names: tuple[str, ...] = ()
     footprints: tuple[NamedFootprint, ...] = ()
     data_fault: Fault | None = None
     twist: Twist | Fault | None = None
-    expiries: tuple[Expiry, ...] = ()
-    footprint_expiries: tuple[Expiry, ...] = ()
-    region_source: str = ""
+    footprint_limits: tuple[AgeLimit, ...] = ()
     static_revision: int = 0
     origin: "Snapshot | None" = None
     among: tuple["Snapshot", ...] = ()
@@ -191,7 +155,7 @@ class Snapshot:
                     outline=each.outline,
                     outline_stamp=self.stamp,
                     footprint_names=(name,),
-                    footprint_expiries=(),
+                    footprint_limits=(),
                     footprint_age=0.0,
                     fault=self.data_fault,
                 )
@@ -216,16 +180,21 @@ class Snapshot:
             rule = "must have at least one name (got none)"
             raise InputError(Status.INVALID_INPUT, "footprints", None, rule)
         found = [self.chosen(each, "footprints", i) for i, each in enumerate(names)]
-        expiries = dict.fromkeys(expiry for each in found for expiry in each.footprint_expiries)
+        limits = dict.fromkeys(limit for each in found for limit in each.footprint_limits)
         known = dict.fromkeys(name for each in found for name in each.footprint_names)
         ages = [each.footprint_age for each in found if each.footprint is not None]
         return replace(
             next((each for each in found if each.origin is not None), found[0]),
             footprint_names=tuple(known),
-            footprint_expiries=tuple(expiries),
+            footprint_limits=tuple(limits),
             footprint_age=max(ages, default=nan),
             among=tuple(found),
         )
+
+    @property
+    def region_source(self) -> str:
+        """Name of the sender of the region; empty: there is no region."""
+        return next((each.name for each in self.senders if each.region is not None), "")
 
     def known_until(self, stamp: int) -> float:
         """Return until what time obstacles are predicted, in s after the stamp of a request.
@@ -259,7 +228,7 @@ class Snapshot:
             max_poses=config.max_poses,
             fault=None if fault is None else (int(fault.status), fault.message),
             ids=self.scene._id_of,
-            senders=list(self.spans),
+            senders=[(len(each.obstacles), each.name) for each in self.senders],
             region_source=self.region_source,
         )
 
@@ -315,4 +284,4 @@ class Report:
 
 def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return a snapshot without data for a time [ns], with the reason."""
-    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
+    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp)

@@ -20,28 +20,25 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from math import nan
-from typing import Any
 
-from ...errors import InputError
 from ...scene import Scene
 from ...verdict import Status
 from ..frames.poses import SameFrameOnly, TransformSource
 from ..parameters.config import Config
-from .compose import Placed, compose_scene
+from .compose import Sender, compose_scene, time_zero
+from .faults import Fault, prefixed
 from .inbox import (
+    AgeLimit,
     Instant,
-    Message,
     age_fault,
     footprint_timeout,
-    prefixed,
     source_timeout,
+    twist_timeout,
 )
 from .obstacles import Footprint, Obstacles
-from .placing import Part, check_places
 from .senders import Choice, Present, Received
-from .snapshot import Expiry, Fault, Report, Snapshot, empty_snapshot
+from .snapshot import Report, Snapshot, empty_snapshot
 from .twist import Twist
 
 __all__ = ["Footprint", "World"]
@@ -54,18 +51,13 @@ NO_TOPICS: Mapping[str, str] = {}
 
 @dataclass(slots=True, eq=False)
 class _Composed:
-    """A scene, and the data that it was composed from.
-
-    `placed` and `spans` are those of `Snapshot.parts` and `Snapshot.spans`.
-    """
+    """A scene, and the data that it was composed from."""
 
     id: int
     is_complete: bool
     scene: Scene
     choice: Choice
-    parts: tuple[Part, ...]
-    placed: tuple[Placed, ...]
-    spans: tuple[tuple[int, str], ...]
+    senders: tuple[Sender, ...]
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
 
 
@@ -81,7 +73,7 @@ class _Found:
     def lasts(self, at: Instant, late: int) -> bool:
         """Return whether the same data is used at a later time, if none was received since."""
         passed = at.now - self.at.now, at.steady - self.at.steady
-        return late == self.late and min(passed) >= 0 and max(passed) < self.at.lasts
+        return late == self.late and min(passed) >= 0 and max(passed) < self.present.lasts
 
 
 class World:
@@ -274,7 +266,7 @@ class World:
             self._check_clock(now)
             at = Instant(now, steady)
             present, latest = self._present(at)
-            needed = {each.source for each in snapshot.footprint_expiries}
+            needed = {each.source for each in snapshot.footprint_limits}
             passed = (now - snapshot.stamp) * 1e-9
             last = replace(
                 snapshot,
@@ -367,18 +359,18 @@ class World:
             text = f"footprint: the one for the present speed is '{present_name}', "
             text += f"that of the snapshot is '{name}'"
             yield "footprint", Fault(Status.SNAPSHOT_MISMATCH, text)
-        for part in composed.parts:
-            if fault := age_fault(part.message, source_timeout(part.source), at):
-                yield part.source.name, prefixed(part.source.name, fault)
-        static = [part for part in composed.parts if part.source.static]
-        moved = [part for part in static if part not in present.parts]
+        for each in composed.senders:
+            if fault := age_fault(each.message, source_timeout(each.source), at):
+                yield each.source.name, prefixed(each.source.name, fault)
+        static = [each for each in composed.senders if each.source.static]
+        moved = [each for each in static if each not in present.senders]
         if not moved:
             composed.placed_at = at.now
         passed, limit = (at.now - composed.placed_at) * 1e-9, self._config.transform_tolerance
         if passed > limit:
             text = f"placed {passed:.3f} s ago in a frame that has moved, limit {limit:g} s"
             fault = Fault(Status.TF_EXTRAPOLATION, f"{text} (transform_tolerance)")
-            yield from ((part.source.name, prefixed(part.source.name, fault)) for part in moved)
+            yield from ((each.source.name, prefixed(each.source.name, fault)) for each in moved)
         if is_complete and present.data_fault is not None:
             yield "", present.data_fault
 
@@ -414,33 +406,26 @@ class World:
         found, late = self._found, self._transforms.late
         if found is None or not found.lasts(at, late):
             present = self._received.present(at)
-            while (composed := self._composed(present)) is None:
-                present = self._received.present(at)
-            found = self._found = _Found(at, late, present, composed)
+            if self._received.is_misplaced:
+                self._received.is_misplaced = False
+                self._end_snapshots("data that is not valid at its place was received")
+            found = self._found = _Found(at, late, present, self._composed(present))
         found.composed.placed_at = at.now
         return found.present, found.composed
 
-    def _composed(self, present: Present) -> _Composed | None:
-        """Return the scene of the present data. None: a part is not valid at its place."""
-        choice, parts = present.choice, present.parts
+    def _composed(self, present: Present) -> _Composed:
+        """Return the scene of the present data."""
+        choice, senders = present.choice, present.senders
         last = self._history[-1] if self._history else None
-        if last is not None and last.parts == parts:
-            scene, placed, spans = last.scene, last.placed, last.spans
+        if last is not None and last.senders == senders:
+            scene = last.scene
             same = last.choice.name == choice.name and last.choice.shape is choice.shape
             if same and last.choice.message is choice.message:
                 return last
         else:
-            try:
-                placed = tuple(part.placed for part in parts)
-                scene = compose_scene(placed, self._config, _epoch(parts) or 0)
-                ends = accumulate(len(each.obstacles) for each in placed)
-                spans = tuple(zip(ends, (part.sender for part in parts), strict=True))
-            except InputError:
-                check_places(parts, self._config)
-                self._end_snapshots("data that is not valid at its place was received")
-                return None
+            scene = compose_scene(senders, self._config)
         is_complete = present.fault is None
-        composed = _Composed(self._next_id, is_complete, scene, choice, parts, placed, spans)
+        composed = _Composed(self._next_id, is_complete, scene, choice, senders)
         self._next_id += 1
         self._history.append(composed)
         return composed
@@ -457,19 +442,20 @@ class World:
 
     def _view(self, composed: _Composed, present: Present, at: Instant) -> Snapshot:
         """Return the snapshot of the present data, or of earlier data that can still be used."""
-        now, config, choice, parts = at.now, self._config, composed.choice, composed.parts
-        stamps = [part.message.stamp for part in parts if not part.source.static]
+        now, config, choice, senders = at.now, self._config, composed.choice, composed.senders
+        stamps = [each.message.stamp for each in senders if not each.source.static]
         all_stamps = (*stamps, *present.stamps)
-        epoch, twist = _epoch(parts), present.choice.twist
+        epoch, twist = time_zero(senders), present.choice.twist
         footprint_age = nan if choice.shape is None else 0.0
-        footprint_expiries = []
+        footprint_limits = []
         if twist is not None:
-            footprint_expiries.append(_expiry("twist_topic", twist, config.twist_timeout, at))
+            timeout = twist_timeout(config)
+            footprint_limits.append(AgeLimit.of("twist_topic", twist, timeout, at.steady))
         if choice.message is not None:
             footprint_age = (now - choice.message.stamp) * 1e-9
             stamps.append(choice.message.stamp)
-            timeout = config.footprint_timeout
-            footprint_expiries.append(_expiry("footprint", choice.message, timeout, at))
+            timeout = footprint_timeout(config)
+            footprint_limits.append(AgeLimit.of("footprint", choice.message, timeout, at.steady))
         return Snapshot(
             id=composed.id,
             stamp=now,
@@ -482,34 +468,14 @@ class World:
             max_obstacle_age=(now - min(all_stamps)) * 1e-9 if all_stamps else nan,
             bad_sources=present.bad_sources,
             epoch=now if epoch is None else epoch,
-            spans=composed.spans,
-            parts=composed.placed,
+            steady=at.steady,
+            senders=senders,
             outline=choice.outline,
             outline_stamp=now if choice.message is None else choice.message.stamp,
             footprint_names=(choice.name,) if choice.name else (),
             footprints=self._received.named,
             data_fault=present.data_fault,
             twist=present.twist,
-            expiries=tuple(
-                _expiry(p.source.name, p.message, 0.0 if p.source.static else p.source.timeout, at)
-                for p in parts
-            ),
-            footprint_expiries=tuple(footprint_expiries),
-            region_source=next(
-                (part.sender for part, p in zip(parts, composed.placed, strict=True) if p.region),
-                "",
-            ),
+            footprint_limits=tuple(footprint_limits),
             static_revision=self._static_revision,
         )
-
-
-def _expiry(name: str, message: Message[Any, Any], timeout: float, at: Instant) -> Expiry:
-    return Expiry(name, message.stamp, timeout, at.steady - message.received)
-
-
-def _epoch(parts: tuple[Part, ...]) -> int | None:
-    """Return the time zero of a scene [ns]: the oldest stamp of its messages.
-
-    None: all of them are static, so that the scene is the same at every time.
-    """
-    return min((part.message.stamp for part in parts if not part.source.static), default=None)

@@ -10,7 +10,8 @@ from typing import Any
 from ... import _core
 from ...record import Record
 from ...verdict import Status, Verdict, no_truth_value
-from ..data.snapshot import Fault, Snapshot
+from ..data.faults import Fault
+from ..data.snapshot import Snapshot
 
 __all__ = ["Answer", "answer_of", "fault_of", "info_fields", "refused"]
 

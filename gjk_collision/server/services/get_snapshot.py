@@ -6,7 +6,8 @@ from typing import Any
 
 from ... import _core
 from ...verdict import Status
-from ..data.snapshot import Fault, Snapshot
+from ..data.faults import Fault
+from ..data.snapshot import Snapshot
 from ..frames.poses import Transforms
 from .answers import Answer
 from .poses import NO_LIMIT, Data

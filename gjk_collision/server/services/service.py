@@ -17,7 +17,8 @@ import numpy as np
 from ... import _core
 from ...errors import InputError
 from ...verdict import Status, Verdict
-from ..data.snapshot import Fault, Snapshot
+from ..data.faults import Fault
+from ..data.snapshot import Snapshot
 from ..frames import fields, lookup
 from ..frames.poses import IDENTITY, Pose, Transforms
 from .answers import Answer, refused

@@ -5,16 +5,17 @@
 `gjk/rules/received_snapshot.hpp` reads them.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...verdict import Status
-from ..data.compose import Placed, in_check_frame
+from ..data.compose import Sender, in_check_frame, time_zero
+from ..data.faults import Fault
 from ..data.obstacles import ARRAYS, Obstacles
-from ..data.snapshot import Fault, Snapshot
+from ..data.snapshot import Snapshot
 from .answers import info_fields, refused
 
 __all__ = ["data_fields", "described", "obstacle_fields"]
@@ -43,8 +44,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
     sequence : int
         Number of the message.
     """
-    config, expiries = snapshot.config, snapshot.footprint_expiries
-    parts = zip(snapshot.spans, snapshot.parts, strict=True)
+    config, zero = snapshot.config, time_zero(snapshot.senders) or 0
     return {
         "info": info_fields(snapshot),
         "sequence": sequence,
@@ -53,33 +53,25 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "footprints": _footprints(snapshot),
         "footprint_names": list(config.usable_footprints),
         "footprint_by_speed": config.is_by_speed,
-        "footprint_sources": [each.source for each in expiries],
-        "footprint_stamps": [each.stamp for each in expiries],
-        "footprint_timeouts": np.array([each.timeout for each in expiries]),
-        "footprint_receipt_ages": np.array([each.receipt_age * 1e-9 for each in expiries]),
-        "obstacles": [
-            obstacle_fields(name, _obstacles(part, snapshot)) for (_, name), part in parts
-        ],
+        "footprint_limits": [asdict(each) for each in snapshot.footprint_limits],
+        "senders": [_sender(each, snapshot, zero) for each in snapshot.senders],
         **_region(snapshot),
-        "sources": [each.source for each in snapshot.expiries],
-        "timeouts": np.array([each.timeout for each in snapshot.expiries]),
-        "receipt_ages": np.array([each.receipt_age * 1e-9 for each in snapshot.expiries]),
-        "time_zero": _time_zero(snapshot),
+        "time_zero": zero,
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),
         "static_revision": snapshot.static_revision,
     }
 
 
-def _obstacles(part: Placed, snapshot: Snapshot) -> Obstacles:
-    """Return the obstacles of one sender in the check frame; static ones are of time zero."""
-    placed = in_check_frame(part, snapshot.config)
-    return replace(placed, stamp=_time_zero(snapshot)) if part.is_static else placed
-
-
-def _time_zero(snapshot: Snapshot) -> int:
-    """Return time zero of the scene [ns]; 0: no list has a limit of its age."""
-    return 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch
+def _sender(sender: Sender, snapshot: Snapshot, zero: int) -> dict[str, Any]:
+    """Return the fields of ``msg/Sender``; static obstacles are of time zero [ns]."""
+    source, config = sender.source, snapshot.config
+    data = in_check_frame(sender.obstacles, sender.pose, source, config, source.inflation)
+    data = replace(data, stamp=zero) if source.static else data
+    return {
+        "age_limit": asdict(sender.age_limit(snapshot.steady)),
+        "obstacles": obstacle_fields(sender.name, data),
+    }
 
 
 def _region(snapshot: Snapshot) -> dict[str, Any]:
@@ -134,8 +126,11 @@ def data_fields(snapshot: Snapshot) -> dict[str, Any]:
             [each.shape.radius for each in named],
         ),
         "obstacles": [
-            obstacle_fields(name, in_check_frame(_as_received(part), snapshot.config))
-            for (_, name), part in zip(snapshot.spans, snapshot.parts, strict=True)
+            obstacle_fields(
+                each.name,
+                in_check_frame(each.received, each.pose, each.source, snapshot.config, 0.0),
+            )
+            for each in snapshot.senders
         ],
     }
     if snapshot.outline is not None:
@@ -164,9 +159,3 @@ def _outlines(
         "xy": np.concatenate([np.empty((0, 2)), *outlines]),
         "radius": np.array(radii),
     }
-
-
-def _as_received(part: Placed) -> Placed:
-    """Return obstacles without inflation, with the outlines of a region."""
-    data = part.obstacles if part.received is None else part.received
-    return replace(part, inflation=0.0, obstacles=data)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``msg/CollisionState``: the verdict in the heartbeat."""
 
-from ..data.snapshot import Fault
+from ..data.faults import Fault
 from ..data.twist import Twist
 from ..frames.poses import Pose
 from .answers import Answer, answer_of

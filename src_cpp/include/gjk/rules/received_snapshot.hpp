@@ -94,15 +94,11 @@ class ReceivedSnapshot {
     facts.max_future_stamp = message.max_future_stamp;
     facts.fault = fault_of(message.verdict);
     facts.data_status = static_cast<Status>(message.data_verdict.status);
-    for (std::size_t i = 0; i < message.footprint_sources.size(); ++i) {
-      add_limit(facts, message.footprint_sources[i], Status::stale_footprint,
-                detail::nanoseconds_of(message.footprint_stamps[i]), message.footprint_timeouts[i],
-                message.footprint_receipt_ages[i]);
+    for (const auto& each : message.footprint_limits) {
+      add_limit(facts, each, Status::stale_footprint);
     }
-    for (std::size_t i = 0; i < message.sources.size(); ++i) {
-      add_limit(facts, message.sources[i], Status::stale_obstacles,
-                detail::nanoseconds_of(message.obstacles[i].header.stamp), message.timeouts[i],
-                message.receipt_ages[i]);
+    for (const auto& each : message.senders) {
+      add_limit(facts, each.age_limit, Status::stale_obstacles);
     }
     return facts;
   }
@@ -222,24 +218,17 @@ class ReceivedSnapshot {
             "must lie in [0, 1e10]" + got(value), Status::invalid_input);
       }
     }
-    const std::size_t n = message.obstacles.size();
-    const std::size_t f = message.footprint_sources.size();
-    if (message.sources.size() != n || message.timeouts.size() != n ||
-        message.receipt_ages.size() != n) {
-      return detail::bad("sources, timeouts, receipt_ages", "must have one value per sender");
+    std::vector<double> ages;
+    for (const auto& each : message.footprint_limits) {
+      ages.insert(ages.end(), {each.timeout, each.receipt_age});
     }
-    if (message.footprint_stamps.size() != f || message.footprint_timeouts.size() != f ||
-        message.footprint_receipt_ages.size() != f) {
-      return detail::bad("footprint_stamps, footprint_timeouts, footprint_receipt_ages",
-                         "must have one value per footprint source");
+    for (const auto& each : message.senders) {
+      ages.insert(ages.end(), {each.age_limit.timeout, each.age_limit.receipt_age});
     }
-    for (const auto* values : {&message.timeouts, &message.receipt_ages,
-                               &message.footprint_timeouts, &message.footprint_receipt_ages}) {
-      for (const double value : *values) {
-        if (!(value >= 0.0 && value <= kMaxTime)) {
-          return detail::bad("timeouts, receipt_ages", "must lie in [0, 1e10] s" + got(value),
-                             Status::invalid_input);
-        }
+    for (const double value : ages) {
+      if (!(value >= 0.0 && value <= kMaxTime)) {
+        return detail::bad("timeout, receipt_age", "must lie in [0, 1e10] s" + got(value),
+                           Status::invalid_input);
       }
     }
     if (Issue issue = fill_footprints(message)) return issue;
@@ -251,9 +240,9 @@ class ReceivedSnapshot {
     is_by_speed_ = message.footprint_by_speed;
     names_.assign(message.footprint_names.begin(), message.footprint_names.end());
     default_name_ = message.info.footprint;
-    const auto& sources = message.footprint_sources;
     const bool is_received =
-        std::find(sources.begin(), sources.end(), "footprint") != sources.end();
+        std::any_of(message.footprint_limits.begin(), message.footprint_limits.end(),
+                    [](const auto& each) { return each.source == "footprint"; });
     footprints_.reserve(message.footprints.size());
     for (const auto& each : message.footprints) {
       Footprint footprint{each.name, {}, !(is_received && each.name == default_name_)};
@@ -302,8 +291,8 @@ class ReceivedSnapshot {
   template <class Message>
   Issue fill_scene(const Message& message) {
     time_zero_ = detail::nanoseconds_of(message.time_zero);
-    is_timeless_ = std::all_of(message.timeouts.begin(), message.timeouts.end(),
-                               [](double timeout) noexcept { return timeout == 0.0; });
+    is_timeless_ = std::all_of(message.senders.begin(), message.senders.end(),
+                               [](const auto& each) { return each.age_limit.timeout == 0.0; });
     region_source_ = message.region_source;
     Prediction prediction{PredictionPolicy::unknown_is_error, horizon_};
     if (message.prediction_policy == "constant_velocity") {
@@ -327,8 +316,8 @@ class ReceivedSnapshot {
     std::vector<PlacedObstacles> placed;
     std::vector<double> stamps;
     double latest = 0.0;
-    for (std::size_t k = 0; k < message.obstacles.size(); ++k) {
-      const auto& list = message.obstacles[k];
+    for (std::size_t k = 0; k < message.senders.size(); ++k) {
+      const auto& list = message.senders[k].obstacles;
       const ObstacleArrays arrays = ObstacleArrays::of(list);
       ObstacleParts parts;
       Issue issue = list.ids.size() == arrays.size()
@@ -336,11 +325,12 @@ class ReceivedSnapshot {
                         : detail::bad("ids", "must hold one id per obstacle");
       if (!issue) issue = ObstacleParts::make(arrays, concave, parts);
       if (issue) {
-        issue.argument = "obstacles[" + std::to_string(k) + "]." + issue.argument;
+        issue.argument = "senders[" + std::to_string(k) + "].obstacles." + issue.argument;
         return issue;
       }
-      const std::int64_t since =
-          message.timeouts[k] > 0.0 ? detail::nanoseconds_of(list.header.stamp) - time_zero_ : 0;
+      const std::int64_t since = message.senders[k].age_limit.timeout > 0.0
+                                     ? detail::nanoseconds_of(list.header.stamp) - time_zero_
+                                     : 0;
       stamps.push_back(static_cast<double>(since) * 1e-9);
       if (arrays.size() > 0) latest = std::max(latest, std::fabs(stamps.back()));
       placed.emplace_back(parts, arrays, prediction);
@@ -371,16 +361,11 @@ class ReceivedSnapshot {
     return fault_of(verdict);
   }
 
-  static void add_limit(SnapshotFacts& facts, const std::string& source, Status stale,
-                        std::int64_t stamp, double timeout, double receipt_age) {
-    if (timeout == 0.0) return;  // no limit
-    AgeLimit limit;
-    limit.source = source;
-    limit.stale = stale;
-    limit.stamp = stamp;
-    limit.timeout = timeout;
-    limit.receipt_age = receipt_age;
-    facts.limits.push_back(std::move(limit));
+  template <class Limit>
+  static void add_limit(SnapshotFacts& facts, const Limit& limit, Status stale) {
+    if (limit.timeout == 0.0) return;  // no limit
+    facts.limits.push_back({limit.source, stale, detail::nanoseconds_of(limit.stamp), limit.timeout,
+                            limit.receipt_age});
   }
 
   std::uint64_t id_ = 0;
