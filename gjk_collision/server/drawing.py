@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
-from .data.compose import Sender
+from .data.placing import Sender
 from .data.snapshot import Snapshot
 from .frames.poses import Pose
 from .services.answers import Answer

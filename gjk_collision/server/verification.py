@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from ..certificate.checker import BITS, steps, turn
 from ..verdict import Verdict
-from .data.compose import Sender, placed_ways
 from .data.obstacles import Obstacles
+from .data.placing import Sender, placed_ways
 from .data.snapshot import Snapshot
 from .frames.poses import IDENTITY, Pose
 from .parameters.config import Config

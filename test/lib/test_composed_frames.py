@@ -24,8 +24,8 @@ from oracles import Body
 from worlds import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server.data.compose import placed_ways
 from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.placing import placed_ways
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import Pose, SameFrameOnly

@@ -24,8 +24,8 @@ from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
-from gjk_collision.server.data.compose import region_of
 from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
+from gjk_collision.server.data.regions import region_of
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config, SourceConfig

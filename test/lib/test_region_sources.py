@@ -16,10 +16,10 @@ import questions
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
-from gjk_collision.server.data.compose import Sender, compose_scene
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
+from gjk_collision.server.data.placing import Sender, compose_scene
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS, World
 from gjk_collision.server.frames.poses import Pose

@@ -17,10 +17,10 @@ import questions
 from worlds import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server.data.compose import Sender, placed_ways
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.placing import Sender, placed_ways
 from gjk_collision.server.data.snapshot import Snapshot, empty_snapshot
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose

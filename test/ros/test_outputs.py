@@ -24,10 +24,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 from gjk_collision import _core
 from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
-from gjk_collision.server.data.compose import Sender, placed_ways
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.placing import Sender, placed_ways
 from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config, SourceConfig

@@ -10,14 +10,21 @@ import numpy.typing as npt
 from ...errors import InputError
 from ...geometry import Shape, outlined
 from ...verdict import Status
+from ..frames.poses import Pose, TransformSource
 from ..parameters.config import DEFAULT_FOOTPRINT, Config, FootprintConfig
+from .faults import Fault
+from .inbox import Message, pose_of
+from .obstacles import Footprint
 
 __all__ = [
     "NamedFootprint",
+    "Outline",
     "configured_footprint",
     "configured_outline",
     "named_footprints",
     "outline",
+    "outline_fault",
+    "outline_of",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -40,6 +47,28 @@ class NamedFootprint:
     name: str
     shape: Shape
     outline: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The footprint of a message in the base frame.
+
+    Attributes
+    ----------
+    points : (n, 2) float64
+        Its points [m].
+    config : Config
+        The parameters that `shape` is made with.
+    shape : Shape
+        The footprint with the directional margins, grown by the rounding error of its points.
+    pose : Pose
+        Pose of its frame in the base frame.
+    """
+
+    points: npt.NDArray[np.float64]
+    config: Config
+    shape: Shape
+    pose: Pose
 
 
 def configured_footprint(config: Config, own: Config | FootprintConfig) -> Shape | None:
@@ -115,6 +144,37 @@ def outline(points: Floats, config: Config) -> Shape:
         rule = f"must have at most {limit} points (max_points_per_obstacle)"
         raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
     return _with_margins(outlined(points, config.concave_policy), config)
+
+
+def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
+    """Return why a footprint is not valid at any place."""
+    try:
+        outline(footprint.points, config)
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return None
+
+
+def outline_of(
+    message: Message[Footprint, Outline], config: Config, transforms: TransformSource
+) -> Outline | Fault:
+    """Return the footprint of a message in the base frame, or why this is not possible."""
+    data, last = message.data, message.made
+    assert data is not None
+    pose = pose_of(message, transforms, config.base_frame)
+    if isinstance(pose, Fault):
+        return pose
+    if last is None or last.pose != pose or last.config is not config:
+        points, error = data.points, 0.0
+        if data.frame != config.base_frame:
+            points, error = pose.transform(points), float(pose.transform_error(points).max())
+        try:
+            shape = outline(points, config).inflated(error)
+        except InputError as invalid:
+            return Fault(invalid.status, str(invalid))
+        last = message.made = Outline(points, config, shape, pose)
+    message.late = transforms.late
+    return last
 
 
 def _with_margins(shape: Shape, config: Config) -> Shape:

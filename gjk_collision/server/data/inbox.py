@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ... import _core
 from ...verdict import Status
+from ..frames.poses import FrameError, Pose, TransformSource
 from ..parameters.config import Config, SourceConfig
 from .faults import Fault
 
@@ -26,6 +27,7 @@ __all__ = [
     "age_fault",
     "footprint_timeout",
     "is_excused",
+    "pose_of",
     "source_timeout",
     "twist_timeout",
     "use_of",
@@ -353,6 +355,37 @@ def _rest(message: Message[Data, Made], timeout: Timeout | None, at: Instant) ->
         return inf
     # A microsecond less, because a timeout in seconds is rounded.
     return timeout.seconds * 1e9 - max(at.now - message.stamp, at.steady - message.received) - 1e3
+
+
+def pose_of(message: Message[Any, Any], transforms: TransformSource, target: str) -> Pose | Fault:
+    """Return the pose of the frame of a message at its stamp, or why it is not known.
+
+    It is looked up again after a transform that came late. If it is not known any more, it stays.
+    """
+    last = message.made
+    assert message.data is not None
+    if last is not None and message.late == transforms.late:
+        return last.pose  # type: ignore[no-any-return]
+    pose = _pose_at(message.stamp, transforms, target, message.data.frame)
+    return last.pose if last is not None and isinstance(pose, Fault) else pose
+
+
+def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -> Pose | Fault:
+    """Return the pose of a frame at the stamp of a message [ns], or why it is not known."""
+    if not frame:
+        return Fault(Status.UNKNOWN_FRAME, "header.frame_id is empty")
+    if frame == target:
+        return Pose()
+    try:
+        newest = transforms.latest(target, frame)[1]
+    except FrameError:
+        newest = stamp
+    try:
+        return transforms.lookup(target, frame, stamp)
+    except FrameError as error:
+        is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
+        kind = AwaitedTransform if is_awaited else Fault
+        return kind(error.status, str(error))
 
 
 def is_excused(source: SourceConfig, fault: Fault | None) -> bool:

@@ -1,63 +1,115 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of a message: obstacles and a footprint at their places, a twist in the base frame.
+"""The obstacles of senders at their places, and one scene of them.
 
-The result is stored in the message. The shapes of a message are checked when it is received. What
-depends on its place, for example its distance from the origin, is checked when its scene is made.
+The shapes of a message are checked when it is received. What depends on its place, for example its
+distance from the origin, is checked when this is known. The result is stored in the message.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import degrees
+from dataclasses import dataclass, replace
+from math import degrees, nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...errors import InputError
-from ...geometry import Shape
-from ...region import OUTSIDE
+from ...region import OUTSIDE, Region
+from ...scene import Scene
 from ...verdict import Status
 from ..frames import lookup
 from ..frames.poses import FrameError, Pose, TransformSource
 from ..parameters.config import Config, SourceConfig
-from .compose import Sender
 from .faults import Fault
-from .footprints import outline
-from .inbox import AwaitedTransform, Message
-from .obstacles import Footprint, Obstacles
-from .twist import Twist
+from .inbox import AgeLimit, Message, pose_of, source_timeout
+from .obstacles import Obstacles
+from .regions import region_of
 
 __all__ = [
-    "Outline",
+    "Sender",
+    "compose_scene",
+    "in_check_frame",
     "list_fault",
-    "outline_fault",
-    "outline_of",
+    "placed_ways",
     "sender_of",
+    "time_zero",
     "together_fault",
-    "twist_of",
 ]
 
+Floats = npt.NDArray[np.float64]
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The footprint of a message in the base frame.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sender:
+    """The obstacles of one sender at their place: those of one message.
 
     Attributes
     ----------
-    points : (n, 2) float64
-        Its points [m].
-    config : Config
-        The parameters that `shape` is made with.
-    shape : Shape
-        The footprint with the directional margins, grown by the rounding error of its points.
+    name : str
+        Name of the sender.
+    source : SourceConfig
+        The source of the message.
+    message : Message
+        The message, with its list as received.
     pose : Pose
-        Pose of its frame in the base frame.
+        Pose of its frame in the check frame.
+    config : Config
+        The parameters of the server that `placed` is made with.
+    obstacles : Obstacles
+        The list without the outlines of a region.
+    region : Region or None
+        The region of this sender in the check frame, with the inflation.
+    placed : _core.PlacedObstacles or None
+        The obstacles in the check frame, as a scene needs them; None: there are none.
+    fault : Fault or None
+        Why the list is not valid at this place.
     """
 
-    points: npt.NDArray[np.float64]
-    config: Config
-    shape: Shape
+    name: str
+    source: SourceConfig
+    message: "Message[Obstacles, Sender]"
     pose: Pose
+    config: Config
+    obstacles: Obstacles
+    region: Region | None = None
+    placed: _core.PlacedObstacles | None = None
+    fault: Fault | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        source: SourceConfig,
+        message: "Message[Obstacles, Sender]",
+        pose: Pose,
+        config: Config,
+    ) -> "Sender":
+        """Place the list of a message."""
+        data, region = message.data, None
+        assert data is not None
+        solid = data.with_kinds(hulls=False)
+        try:
+            if data.has_region:
+                # Its outlines count as obstacles, so that an error has the index in the message.
+                _placed(data.with_kinds(hulls=True), pose, source, config)
+                region = region_of(data, pose, source.inflation)
+            placed = _placed(solid, pose, source, config)
+        except InputError as error:
+            fault = Fault(error.status, str(error))
+            return cls(name, source, message, pose, config, solid, fault=fault)
+        return cls(name, source, message, pose, config, solid, region, placed)
+
+    def age_limit(self, steady: int) -> AgeLimit:
+        """Return when the data becomes too old, at a steady time [ns]."""
+        return AgeLimit.of(self.source.name, self.message, source_timeout(self.source), steady)
+
+    @property
+    def received(self) -> Obstacles:
+        """The list as received."""
+        assert self.message.data is not None
+        return self.message.data
 
 
 def list_fault(
@@ -79,15 +131,6 @@ def list_fault(
     if data.frame == config.check_frame:
         message.made = made
     return made.fault
-
-
-def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
-    """Return why a footprint is not valid at any place."""
-    try:
-        outline(footprint.points, config)
-    except InputError as error:
-        return Fault(error.status, str(error))
-    return None
 
 
 def sender_of(
@@ -112,7 +155,7 @@ def sender_of(
         except FrameError as error:
             pose = Fault(error.status, str(error))
     else:
-        pose = _pose_of(message, transforms, target)
+        pose = pose_of(message, transforms, target)
     if isinstance(pose, Fault):
         return pose
     if pose.tilt > data.max_tilt:
@@ -145,86 +188,156 @@ def together_fault(senders: Sequence[Sender], config: Config) -> Fault | None:
     return None
 
 
-def outline_of(
-    message: Message[Footprint, Outline], config: Config, transforms: TransformSource
-) -> Outline | Fault:
-    """Return the footprint of a message in the base frame, or why this is not possible."""
-    data, last = message.data, message.made
-    assert data is not None
-    pose = _pose_of(message, transforms, config.base_frame)
-    if isinstance(pose, Fault):
-        return pose
-    if last is None or last.pose != pose or last.config is not config:
-        points, error = data.points, 0.0
-        if data.frame != config.base_frame:
-            points, error = pose.transform(points), float(pose.transform_error(points).max())
-        try:
-            shape = outline(points, config).inflated(error)
-        except InputError as invalid:
-            return Fault(invalid.status, str(invalid))
-        last = message.made = Outline(points, config, shape, pose)
-    message.late = transforms.late
-    return last
+def time_zero(senders: Sequence[Sender]) -> int | None:
+    """Return the time zero of a scene [ns]: the oldest stamp of its messages.
 
-
-def twist_of(
-    message: Message[Twist, Twist], config: Config, transforms: TransformSource
-) -> Twist | Fault:
-    """Return the twist of the base frame, or why it is not known.
-
-    The frame of the twist must be fixed to the base frame.
+    None: all of them are static, so that the scene is the same at every time.
     """
-    data, target = message.data, config.base_frame
-    assert data is not None
-    if message.made is not None:
-        return message.made
-    if not data.frame:
-        text = "the frame of the twist is empty: set child_frame_id (Odometry) or "
-        return Fault(Status.UNKNOWN_FRAME, f"{text}header.frame_id (TwistStamped)")
-    pose = Pose()
-    if data.frame != target:
-        try:
-            pose, stamp = transforms.latest(target, data.frame)
-        except FrameError as error:
-            return Fault(error.status, str(error))
-        if stamp:
-            text = f"the twist is in the frame '{data.frame}', which moves relative to "
-            text += f"'{target}': it must be '{target}' or be fixed to it by static transforms"
-            return Fault(Status.UNKNOWN_FRAME, text)
-    message.made = data.moved(target, pose)
-    return message.made
+    return min((each.message.stamp for each in senders if not each.source.static), default=None)
 
 
-def _pose_of(
-    message: Message[Obstacles, Sender] | Message[Footprint, Outline],
-    transforms: TransformSource,
-    target: str,
-) -> Pose | Fault:
-    """Return the pose of the frame of a message at its stamp, or why it is not known.
+def compose_scene(senders: Sequence[Sender], config: Config) -> Scene:
+    """Build one scene from the obstacles of several senders, in their order.
 
-    It is looked up again after a transform that came late. If it is not known any more, it stays.
+    Its times are seconds after `time_zero`; seconds since 1970 would be too coarse in a double.
     """
-    data, last = message.data, message.made
-    assert data is not None
-    if last is not None and message.late == transforms.late:
-        return last.pose
-    pose = _pose_at(data.stamp, transforms, target, data.frame)
-    return last.pose if last is not None and isinstance(pose, Fault) else pose
+    regions = [each.region for each in senders if each.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside, epoch = regions[0] if regions else None, time_zero(senders) or 0
+    used = [each for each in senders if each.placed is not None]
+    if not used:
+        return Scene([], inside=inside)
+    stamps = [0.0 if s.source.static else (s.message.stamp - epoch) * 1e-9 for s in used]
+    latest = max(map(abs, stamps)) + config.prediction_horizon
+    return Scene._composed(
+        [each.placed for each in used if each.placed is not None],
+        stamps,
+        np.concatenate([each.obstacles.ids for each in used]),
+        inside,
+        config.prediction_policy,
+        config.prediction_horizon,
+        # The conversions of stamps and of query times have a few rounding errors each.
+        2.0**-50 * (latest + 1.0),
+    )
 
 
-def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -> Pose | Fault:
-    """Return the pose of a frame at the stamp of a message [ns], or why it is not known."""
-    if not frame:
-        return Fault(Status.UNKNOWN_FRAME, "header.frame_id is empty")
-    if frame == target:
-        return Pose()
-    try:
-        newest = transforms.latest(target, frame)[1]
-    except FrameError:
-        newest = stamp
-    try:
-        return transforms.lookup(target, frame, stamp)
-    except FrameError as error:
-        is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
-        kind = AwaitedTransform if is_awaited else Fault
-        return kind(error.status, str(error))
+def _placed(
+    data: Obstacles, pose: Pose, source: SourceConfig, config: Config
+) -> _core.PlacedObstacles | None:
+    """Return obstacles in the check frame, as a scene needs them; None: there are none."""
+    if not len(data):
+        return None
+    paths, errors = placed_ways(data, pose, config)
+    radius = _core.sums_outwards(_or_zeros(data.radius, len(data)), source.inflation)
+    reported = _core.Reported(
+        _velocities(data, pose, source),
+        np.empty(0),
+        data.path_offsets if len(data.path_times) else np.empty(0, np.uint32),
+        data.path_times,
+        paths,
+        data.margins,
+        data.margin_rates,
+        np.empty(0),
+        getattr(_core.PredictionPolicy, config.prediction_policy),
+        config.prediction_horizon,
+        0.0,
+    )
+    return _core.PlacedObstacles(
+        data.parts(config.concave_policy),
+        _core.sums_outwards(radius, errors),
+        _poses(data, pose) if pose != Pose() or len(data.poses) else np.empty(0),
+        reported,
+    )
+
+
+def in_check_frame(
+    data: Obstacles, pose: Pose, source: SourceConfig, config: Config, inflation: float
+) -> Obstacles:
+    """Return the obstacles of one sender in the check frame.
+
+    The inflation and the rounding errors of the transform are added to the radii. With the
+    identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
+    """
+    radius, poses, velocities = data.radius, data.poses, data.velocities
+    paths, errors = placed_ways(data, pose, config)
+    if inflation > 0.0 or pose != Pose():
+        radius = _core.sums_outwards(_or_zeros(radius, len(data)), inflation)
+        radius = _core.sums_outwards(radius, errors)
+    if pose != Pose():
+        poses, velocities = (
+            _poses(data, pose).ravel(),
+            pose.turn(velocities.reshape(-1, 3)).ravel(),
+        )
+    if source.static:
+        velocities = _velocities(data, pose, source).ravel()
+    return replace(
+        data,
+        frame=config.check_frame,
+        radius=radius,
+        poses=poses,
+        velocities=velocities,
+        path_poses=paths.ravel(),
+    )
+
+
+def placed_ways(data: Obstacles, frame: Pose, config: Config) -> tuple[Floats, Floats]:
+    """Return the predicted poses in the check frame, and a bound of the transform's errors [m].
+
+    The bound of each obstacle (n,) is the rounding error, and the error of a frame that is tilted.
+    No point of the obstacle is farther than this from its exact place, at its pose and at all
+    predicted poses until the prediction horizon. It is 0 for data in the check frame.
+
+    Notes
+    -----
+    Let e be a bound of the errors of two consecutive poses. A place is interpolated at a fraction
+    s of the way between them. Its error is at most e for s in [0, 1], and at most (1 + 2 s) e if
+    the last segment is extrapolated beyond its end.
+    """
+    count, paths = len(data), data.path_poses.reshape(-1, 3)
+    if frame == Pose():
+        return paths, np.zeros(count)
+    sizes = np.append(np.abs(data.xy.reshape(-1, 2)).sum(axis=1), 0.0)
+    reaches = np.maximum.reduceat(sizes, data.offsets[:-1].astype(np.int64))
+    own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((count, 3))
+    errors = frame.compose_error(own, reaches) + frame.tilt_error(0.0, data.height)
+    if len(paths):
+        ends = data.path_offsets.astype(np.int64)
+        counts = np.diff(ends)
+        owner = np.repeat(np.arange(count), counts)
+        # A path begins at the obstacle's pose.
+        rows = np.insert(paths, ends[:-1], own, axis=0)
+        begins = np.insert(np.zeros(len(paths), bool), ends[:-1], True)
+        reaches_of = np.insert(reaches[owner], ends[:-1], reaches)
+        ways, at = frame.compose_paths(rows, reaches_of, begins)
+        paths = ways[~begins]
+        np.maximum.at(errors, owner, at[~begins])
+        if config.prediction_policy == "constant_velocity":
+            times = np.insert(data.path_times, ends[:-1], 0.0)
+            last = ends[1:] + np.arange(count)
+            stretch = times[last] - times[np.maximum(last - 1, 0)]
+            goes_on = (counts > 0) & (stretch > 0.0)
+            share = config.prediction_horizon / np.where(goes_on, stretch, 1.0)
+            errors *= np.where(goes_on, 1.0 + 2.0 * share, 1.0)
+    if len(data.velocities):
+        speeds = frame.turn_error(data.velocities.reshape(-1, 3))
+        errors += config.prediction_horizon * speeds
+    return paths, errors * (1.0 + 2.0**-40)
+
+
+def _poses(data: Obstacles, frame: Pose) -> Floats:
+    if len(data.poses):
+        return frame.compose(data.poses.reshape(-1, 3))
+    return np.tile(np.asarray(frame, dtype=np.float64), (len(data), 1))
+
+
+def _velocities(data: Obstacles, frame: Pose, source: SourceConfig) -> Floats:
+    if source.static:
+        return np.zeros((len(data), 3))
+    if not len(data.velocities):
+        return np.full((len(data), 3), nan)
+    return frame.turn(data.velocities.reshape(-1, 3))
+
+
+def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    return values if len(values) else np.zeros(length, values.dtype)

@@ -13,9 +13,8 @@ from ...geometry import Shape
 from ...verdict import Status
 from ..frames.poses import TransformSource
 from ..parameters.config import DEFAULT_FOOTPRINT, Config, SourceConfig
-from .compose import Sender
 from .faults import Fault, prefixed
-from .footprints import NamedFootprint, named_footprints
+from .footprints import NamedFootprint, Outline, named_footprints, outline_fault, outline_of
 from .inbox import (
     Data,
     Inbox,
@@ -30,17 +29,9 @@ from .inbox import (
     use_of,
 )
 from .obstacles import Footprint, Obstacles
-from .placing import (
-    Outline,
-    list_fault,
-    outline_fault,
-    outline_of,
-    sender_of,
-    together_fault,
-    twist_of,
-)
+from .placing import Sender, list_fault, sender_of, together_fault
 from .snapshot import Report
-from .twist import Twist, footprint_at
+from .twist import Twist, footprint_at, twist_of
 
 __all__ = ["Choice", "Present", "Received"]
 

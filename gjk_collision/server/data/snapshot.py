@@ -16,10 +16,10 @@ from ...geometry import Shape
 from ...scene import Scene
 from ...verdict import Status
 from ..parameters.config import Config
-from .compose import Sender
 from .faults import Fault
 from .footprints import NamedFootprint
 from .inbox import AgeLimit
+from .placing import Sender
 from .twist import Twist
 
 __all__ = ["Report", "Snapshot", "empty_snapshot"]

@@ -5,10 +5,13 @@
 from dataclasses import dataclass
 from math import cos, sin
 
-from ..frames.poses import Pose
+from ...verdict import Status
+from ..frames.poses import FrameError, Pose, TransformSource
 from ..parameters.config import Config
+from .faults import Fault
+from .inbox import Message
 
-__all__ = ["Twist", "footprint_at"]
+__all__ = ["Twist", "footprint_at", "twist_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +59,31 @@ def footprint_at(config: Config, twist: Twist) -> str:
         if named[name].covers(twist.vx, twist.vy, twist.wz, holonomic=config.holonomic):
             return name
     return ""
+
+
+def twist_of(
+    message: Message[Twist, Twist], config: Config, transforms: TransformSource
+) -> Twist | Fault:
+    """Return the twist of the base frame, or why it is not known.
+
+    The frame of the twist must be fixed to the base frame.
+    """
+    data, target = message.data, config.base_frame
+    assert data is not None
+    if message.made is not None:
+        return message.made
+    if not data.frame:
+        text = "the frame of the twist is empty: set child_frame_id (Odometry) or "
+        return Fault(Status.UNKNOWN_FRAME, f"{text}header.frame_id (TwistStamped)")
+    pose = Pose()
+    if data.frame != target:
+        try:
+            pose, stamp = transforms.latest(target, data.frame)
+        except FrameError as error:
+            return Fault(error.status, str(error))
+        if stamp:
+            text = f"the twist is in the frame '{data.frame}', which moves relative to "
+            text += f"'{target}': it must be '{target}' or be fixed to it by static transforms"
+            return Fault(Status.UNKNOWN_FRAME, text)
+    message.made = data.moved(target, pose)
+    return message.made

@@ -26,7 +26,6 @@ from ...scene import Scene
 from ...verdict import Status
 from ..frames.poses import SameFrameOnly, TransformSource
 from ..parameters.config import Config
-from .compose import Sender, compose_scene, time_zero
 from .faults import Fault, prefixed
 from .inbox import (
     AgeLimit,
@@ -37,6 +36,7 @@ from .inbox import (
     twist_timeout,
 )
 from .obstacles import Footprint, Obstacles
+from .placing import Sender, compose_scene, time_zero
 from .senders import Choice, Present, Received
 from .snapshot import Report, Snapshot, empty_snapshot
 from .twist import Twist

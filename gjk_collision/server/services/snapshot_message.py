@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...verdict import Status
-from ..data.compose import Sender, in_check_frame, time_zero
 from ..data.faults import Fault
 from ..data.obstacles import ARRAYS, Obstacles
+from ..data.placing import Sender, in_check_frame, time_zero
 from ..data.snapshot import Snapshot
 from .answers import info_fields, refused
 
