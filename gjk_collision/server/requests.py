@@ -4,12 +4,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from .._core import Budget
 from ..errors import InputError
-from ..verdict import Status, Verdict
+from ..verdict import Status
 from .data.faults import Fault
 from .data.snapshot import Snapshot, empty_snapshot
 from .frames import lookup
@@ -19,7 +18,6 @@ from .server import Exchange, Server
 from .services import Service
 from .services.answers import Answer
 from .services.poses import NO_LIMIT
-from .verification import total_margin, verdict_error
 
 __all__ = ["Answered", "Requests"]
 
@@ -63,16 +61,14 @@ class Requests:
         Where requests wait, and where their answers are computed.
     is_live : bool
         False for recorded requests, so that an answer depends on the recording only: there is no
-        time budget, answers are not verified, and ids of snapshots in requests, which are those
-        of the recorded node, are ignored.
+        time budget, and ids of snapshots in requests, which are those of the recorded node, are
+        ignored.
     """
 
     def __init__(self, server: Server, scheduler: Scheduler, *, is_live: bool = True) -> None:
         self._server, self._scheduler, self._is_live = server, scheduler, is_live
         self._waiting: dict[Any, Service] = {}  # future -> request that waits for its transform
         self._is_resuming = self._is_again = False
-        self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
-        self._any = count(step=7919)  # selects poses to verify; the step is a prime number
 
     async def answer(
         self,
@@ -223,35 +219,4 @@ class Requests:
             found = request.answer(snapshot, budget)
             return found, fill(found, snapshot)
 
-        found, reply = await self._scheduler.run(compute, is_large=is_large)
-        if self._is_live and request.needs_footprint:
-            self._verify(request, found, snapshot)
-        return found, reply
-
-    def _verify(self, request: Service, found: Answer, snapshot: Snapshot) -> None:
-        """Check the fraction `verify_fraction` of the answers by a second method.
-
-        The second method checks single poses among obstacles that do not move.
-
-        Raises
-        ------
-        RuntimeError
-            The second method contradicts the verdict.
-        """
-        if not self._is_due(snapshot):
-            return
-        known = request.verifiable(found, snapshot, next(self._any))
-        if known is None or known[-1] is Verdict.UNKNOWN:
-            return
-        data, pose, frame, verdict = known
-        margin = total_margin(data.config, float(getattr(request.message, "margin", 0.0)))
-        if why := verdict_error(data, pose, verdict, margin, frame):
-            raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
-
-    def _is_due(self, snapshot: Snapshot) -> bool:
-        """Return whether this answer is to be verified."""
-        self._due += snapshot.config.verify_fraction
-        if self._due < 1.0:
-            return False
-        self._due -= 1.0
-        return True
+        return await self._scheduler.run(compute, is_large=is_large)

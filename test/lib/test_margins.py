@@ -22,7 +22,6 @@ from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config, SourceConfig
-from gjk_collision.server.verification import total_margin
 from gjk_collision.verdict import Verdict
 
 U_SHAPE = np.array([0, 0, 6, 0, 6, 1, 1, 1, 1, 3, 6, 3, 6, 4, 0, 4.0])
@@ -107,7 +106,6 @@ def test_a_sum_is_the_next_double_that_is_not_less() -> None:
         least = rounded_up(a, b)
         assert shape.inflated(a).inflated(b).radius == least
         assert _core.sums_outwards(np.array([a, b]), b).tolist() == [least, 2.0 * b]
-        assert total_margin(Config(safety_margin=a), b) == least
         (part,) = Shape.point((a, -a)).padded(front=b, right=b).parts
         assert (part[:, 0].max(), part[:, 1].min()) == (least, -least)
 

@@ -20,7 +20,6 @@ from simulation.node import Node
 from worlds import boxes
 
 from gjk_collision import InputError, Status, Verdict
-from gjk_collision.server import requests
 from gjk_collision.server import server as server_module
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.twist import Twist
@@ -129,46 +128,11 @@ def test_error_while_a_request_is_answered(name: str, said: str) -> None:
     assert node.errors == [f"{said}: RuntimeError('lost')"]
 
 
-@pytest.mark.parametrize("service", ["Collide", "CheckPoses", "CheckPath"])
-@pytest.mark.parametrize("is_free", [True, False])
-def test_what_is_verified(service: str, is_free: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each verdict, but of paths only FREE: the second method checks single poses."""
-    node = node_at(Clock(), verify_fraction=1.0, safety_margin=0.25)
-    place = (90.0, 2.0) if is_free else (1.0, 2.0)
-    node.server.receive("lidar", lambda: boxes(place, stamp=Clock.now), Clock.now)
-    asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(requests, "verdict_error", lambda *args: asked.append(args) or "")
-    poses = ((1.0, 2.0),) * (1 if service == "Collide" else 2)
-    request = wire.request(Question(service, poses, margin=0.5), 0, 0)
-    answered = answer_to(node, service, request, lambda found, _: found)
-    verdict = Verdict.FREE if is_free else Verdict.COLLISION
-    assert answered.found.verdict is verdict
-    assert len(asked) == (service != "CheckPath" or is_free)
-    for snapshot, pose, verified, margin, _ in asked:
-        assert snapshot.id == answered.snapshot.id
-        assert (tuple(pose), verified, margin) == ((1.0, 2.0, 0.0), verdict, 0.75)
-
-
-def test_a_fraction_of_the_answers_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    node = node_at(Clock(), verify_fraction=0.25)
-    node.server.receive("lidar", lambda: boxes((90.0, 2.0), stamp=Clock.now), Clock.now)
-    asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(requests, "verdict_error", lambda *args: asked.append(args) or "")
-    answering = Requests(node.server, AtOnce())
-    request = wire.request(Question("Collide", ((1.0, 2.0),)), 0, 0)
-    for count in range(1, 13):
-        with pytest.raises(StopIteration):
-            answering.answer(SERVICES["Collide"](request), lambda *_: None, is_large=False).send(
-                None
-            )
-        assert len(asked) == count // 4
-
-
 @pytest.mark.parametrize(
     ("margin", "status"), [(0.5, Status.SUCCESS), (-1.0, Status.INVALID_INPUT)]
 )
-def test_pairs_of_shapes_need_no_data_and_are_not_verified(margin: float, status: Status) -> None:
-    node = node_at(Clock(), verify_fraction=1.0)
+def test_pairs_of_shapes_need_no_data(margin: float, status: Status) -> None:
+    node = node_at(Clock())
     one = wire.as_message(obstacle_fields("", boxes((0.0, 0.0), stamp=0)))
     message = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=margin)
     answered: Any = answer_to(node, "CheckShapes", message, lambda found, _: found)

@@ -23,7 +23,6 @@ from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose, SameFrameOnly
 from gjk_collision.server.parameters.config import OBSTACLE_ARRAY, Config, SourceConfig
-from gjk_collision.server.verification import verdict_error
 from gjk_collision.verdict import Verdict
 
 HERE = Pose()
@@ -73,17 +72,6 @@ def test_the_margin_of_an_obstacle_counts() -> None:
             assert questions.collide(snapshot, HERE, 0.5).verdict == Verdict.MARGIN
             hit = questions.collide(snapshot, Pose(3.5, 0.0, 0.0))
             assert hit.verdict == Verdict.COLLISION
-
-
-def test_the_second_method_knows_the_margins() -> None:
-    for margin in (0.0, 2.9, 3.1):
-        world, now = world_of(box(5.0, 0.0, margins=np.array([margin])))
-        snapshot = world.snapshot(**now)
-        for extra in (0.0, 0.5):
-            right = questions.collide(snapshot, HERE, extra).verdict
-            for verdict in (Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION):
-                wrong = verdict_error(snapshot, HERE, verdict, extra)
-                assert (wrong == "") == (verdict is right), (margin, extra, wrong)
 
 
 @pytest.mark.requirement("V-19")

@@ -344,10 +344,6 @@ class Config:
     publish_markers: bool = parameter(
         True, "If true, ~/markers is published while it has a subscriber."
     )
-    verify_fraction: float = parameter(
-        0.0, "Fraction of the answers that a second, independent method checks.",
-        low=0.0, high=1.0,
-    )  # fmt: skip
     record_requests: bool = parameter(
         False, "If true, requests and replies are published on ~/<service>/_service_event, "
         "for replay.",

@@ -7,7 +7,7 @@ import numpy as np
 from ... import _core
 from ...errors import InputError
 from ...path import Path
-from ...verdict import Status, Verdict
+from ...verdict import Status
 from ..data.snapshot import Snapshot
 from ..frames import fields
 from ..frames.poses import Pose
@@ -70,16 +70,6 @@ class CheckPath(Service):
         if self.message.interpolation != SWEPT or snapshot.fault is not None:
             return None
         return self._pose(answer.first_invalid_segment, answer.last_valid_fraction)
-
-    def verifiable(
-        self, answer: Answer, snapshot: Snapshot, index: int
-    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
-        """Return one of the poses of a path that is FREE, unless the obstacles move."""
-        if len(self.message.times) or answer.verdict is not Verdict.FREE:
-            return None
-        rows = fields.numbers(self.message.poses).reshape(-1, 3)
-        pose = pose_on(rows, index % len(rows), 0.0)
-        return snapshot, pose, self.frame, answer.verdict
 
     def _pose(self, segment: int, fraction: float) -> Pose:
         """Return the pose in the check frame at a fraction of a segment, or of a path of arcs."""

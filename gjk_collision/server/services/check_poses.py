@@ -99,18 +99,6 @@ class CheckPoses(Service):
             return None
         return self.frame.of(self._pose(first))
 
-    def verifiable(
-        self, answer: Answer, snapshot: Snapshot, index: int
-    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
-        """Return one of the poses, unless the obstacles move."""
-        if len(self.message.times):
-            return None
-        i, names = index % (len(self.message.poses) // 3), self._footprints
-        if names:
-            which = self._which
-            snapshot = snapshot.chosen(names[int(which[i]) if len(which) else 0])
-        return snapshot, self._pose(i), self.frame, Verdict(int(answer.verdicts[i]))
-
     def _pose(self, index: int) -> Pose:
         return pose_on(fields.numbers(self.message.poses).reshape(-1, 3), index, 0.0)
 

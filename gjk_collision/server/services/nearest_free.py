@@ -3,9 +3,6 @@
 """``srv/NearestFree``: the nearest pose at which the vehicle is free."""
 
 from ... import _core
-from ...verdict import Verdict
-from ..data.snapshot import Snapshot
-from ..frames.poses import IDENTITY, Pose
 from .answers import Answer, answer_of
 from .poses import NO_LIMIT, Data
 from .service import OnePose
@@ -32,11 +29,3 @@ class NearestFree(OnePose):
         return answer_of(
             core.nearest_free(pose, shift, turn, margin, float(m.tolerance), error, budget)
         )
-
-    def verifiable(
-        self, answer: Answer, snapshot: Snapshot, index: int
-    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
-        """Return the free pose, or the requested one."""
-        if len(answer.free_pose):
-            return snapshot, Pose(*answer.free_pose.tolist()), IDENTITY, answer.verdict
-        return super().verifiable(answer, snapshot, index)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import _core
 from ...errors import InputError
-from ...verdict import Status, Verdict
+from ...verdict import Status
 from ..data.faults import Fault
 from ..data.snapshot import Snapshot
 from ..frames import fields, lookup
@@ -106,16 +106,6 @@ class Service(ABC):
         """Return the first pose in the check frame at which there is a collision, to be shown."""
         return None
 
-    def verifiable(
-        self, answer: Answer, snapshot: Snapshot, index: int
-    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
-        """Return a pose whose verdict can be verified; None: there is none.
-
-        Of several poses, `index` selects one. The result has the data, the pose, the pose of its
-        frame in the check frame, and the verdict.
-        """
-        return None
-
 
 class OnePose(Service):
     """A request with one pose. If it names no frame, it is the present pose of the vehicle."""
@@ -130,12 +120,6 @@ class OnePose(Service):
             self.pose = pose
         else:
             self.pose = lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
-
-    def verifiable(
-        self, answer: Answer, snapshot: Snapshot, index: int
-    ) -> tuple[Snapshot, Pose, Pose, Verdict] | None:
-        """Return the pose."""
-        return snapshot, self.pose, self.frame, answer.verdict
 
     def placed(self, data: Data) -> tuple[_core.Snapshot, list[float], float]:
         """Return the data, the pose in the check frame, and its error [m]."""
