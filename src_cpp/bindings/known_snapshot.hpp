@@ -3,9 +3,7 @@
 // A snapshot that questions in Python are asked of: the server's own one, or that of a mirror.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
+#include <memory>
 
 #include "bindings.hpp"
 #include "gjk/rules/snapshot.hpp"
@@ -14,9 +12,8 @@ namespace gjk::bindings {
 
 struct KnownSnapshot {
   Snapshot view;
-  std::function<std::int64_t(std::int64_t)> id_of;     // id of an obstacle; -1: none
-  std::function<std::string(std::int64_t)> source_of;  // its sender; "": none
-  py::object owner;                                    // of what the view points to
+  std::shared_ptr<const void> data;  // of what the view points to, in C++ and in Python
+  py::object owner;
 
   // Bound of the distance of a vertex of the footprint from its origin (m); 0: not known.
   double reach() const;

@@ -158,12 +158,7 @@ Mirror::Asked ask(Mirror& mirror, const std::vector<std::string>& footprints, st
 std::vector<KnownSnapshot> snapshots_of(const Mirror::Asked& asked) {
   const auto shared = std::make_shared<const Mirror::Asked>(asked);
   std::vector<KnownSnapshot> found;
-  for (const Snapshot& view : shared->views()) {
-    found.push_back({view,
-                     [shared](std::int64_t index) { return shared->id_of(index); },
-                     [shared](std::int64_t index) { return shared->source_of(index); },
-                     {}});
-  }
+  for (const Snapshot& view : shared->views()) found.push_back({view, shared, {}});
   return found;
 }
 

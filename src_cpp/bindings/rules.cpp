@@ -48,18 +48,12 @@ KnownSnapshot known_snapshot(const py::object& scene, const py::object& footprin
   known.view.toi_tolerance = toi_tolerance;
   known.view.max_poses = max_poses;
   known.view.fault = fault_from(fault);
-  const std::int64_t* const id = ids.data();
-  known.id_of = [id](std::int64_t index) { return index < 0 ? -1 : id[index]; };
-  known.source_of = [senders = std::move(senders),
-                     region = std::move(region_source)](std::int64_t index) {
-    if (index < 0) return std::string();
-    auto rest = static_cast<std::size_t>(index);
-    for (const auto& [count, name] : senders) {
-      if (rest < count) return name;
-      rest -= count;
-    }
-    return region;
-  };
+  const auto of = std::make_shared<Senders>();
+  of->ids = view(ids);
+  for (auto& [count, name] : senders) of->senders.push_back({std::move(name), count});
+  of->region_source = std::move(region_source);
+  known.view.senders = of.get();
+  known.data = of;
   known.owner = py::make_tuple(scene, footprint, ids);
   return known;
 }
@@ -105,8 +99,8 @@ py::object object_of(const std::vector<std::array<double, N>>& values) {
   return table(values);
 }
 
-template <class A, class Known>
-py::dict dict_of(const A& found, const Known& known) {
+template <class A>
+py::dict dict_of(const A& found, const Snapshot& known = {}) {
   py::dict all;
   fields(found, known,
          [&](const char* name, auto, const auto& value) { all[name] = object_of(value); });
@@ -114,8 +108,8 @@ py::dict dict_of(const A& found, const Known& known) {
 }
 
 // Verdict, status, message, id and source of the obstacle, and the fields.
-template <class A, class Known>
-py::tuple tuple_of(const A& found, const Known& known) {
+template <class A>
+py::tuple tuple_of(const A& found, const Snapshot& known = {}) {
   const gjk::Answer& a = found.answer;
   return py::make_tuple(static_cast<int>(a.verdict), static_cast<int>(a.status), a.message,
                         known.id_of(a.obstacle), known.source_of(a.obstacle),
@@ -125,13 +119,13 @@ py::tuple tuple_of(const A& found, const Known& known) {
 // The fields of answers without results, by the name of the message.
 py::dict no_results() {
   py::dict all;
-  all["Collide"] = dict_of(CollideAnswer(), NoObstacles());
-  all["Distance"] = dict_of(DistanceAnswer(), NoObstacles());
-  all["CheckPoses"] = dict_of(PosesAnswer(), NoObstacles());
-  all["CheckPath"] = dict_of(PathAnswer(), NoObstacles());
-  all["NearestFree"] = dict_of(NearestFreeAnswer(), NoObstacles());
-  all["CheckShapes"] = dict_of(ShapesAnswer(), NoObstacles());
-  all["CollisionState"] = dict_of(StateAnswer(), NoObstacles());
+  all["Collide"] = dict_of(CollideAnswer());
+  all["Distance"] = dict_of(DistanceAnswer());
+  all["CheckPoses"] = dict_of(PosesAnswer());
+  all["CheckPath"] = dict_of(PathAnswer());
+  all["NearestFree"] = dict_of(NearestFreeAnswer());
+  all["CheckShapes"] = dict_of(ShapesAnswer());
+  all["CollisionState"] = dict_of(StateAnswer());
   return all;
 }
 
@@ -139,14 +133,14 @@ py::tuple collide_of(const KnownSnapshot& known, const PoseValues& pose, double 
                      double error) {
   const CollideRequest request{{pose[0], pose[1], pose[2]}, margin, error};
   warn_of_degrees_in(pose, "poses");
-  return tuple_of(asked([&] { return collide(known.view, request); }), known);
+  return tuple_of(asked([&] { return collide(known.view, request); }), known.view);
 }
 
 py::tuple distance_of(const KnownSnapshot& known, const PoseValues& pose, std::size_t k,
                       double max_distance, double error) {
   const DistanceRequest request{{pose[0], pose[1], pose[2]}, k, max_distance, error};
   warn_of_degrees_in(pose, "poses");
-  return tuple_of(asked([&] { return distance(known.view, request); }), known);
+  return tuple_of(asked([&] { return distance(known.view, request); }), known.view);
 }
 
 // `snapshots`: the same data with each footprint of the request.
@@ -170,7 +164,7 @@ py::tuple check_poses_of(const std::vector<std::shared_ptr<KnownSnapshot>>& snap
                              .k = k};
   const PosesAnswer found = asked([&] { return check_poses(views, request, budget); });
   warn_of_degrees_in(view(poses), "poses");
-  return tuple_of(found, *snapshots.front());
+  return tuple_of(found, views.front());
 }
 
 py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const Doubles& times,
@@ -185,7 +179,7 @@ py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const 
                             .tolerance = tolerance,
                             .arcs = view(arcs)};
   warn_of_degrees_in(view(poses), "poses");
-  return tuple_of(asked([&] { return check_path(known.view, request, budget); }), known);
+  return tuple_of(asked([&] { return check_path(known.view, request, budget); }), known.view);
 }
 
 py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, double max_shift,
@@ -194,7 +188,7 @@ py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, do
   const NearestFreeRequest request{
       {pose[0], pose[1], pose[2]}, max_shift, max_turn, margin, tolerance, error};
   warn_of_degrees_in(pose, "poses");
-  return tuple_of(asked([&] { return nearest_free(known.view, request, budget); }), known);
+  return tuple_of(asked([&] { return nearest_free(known.view, request, budget); }), known.view);
 }
 
 // `pose_fault`: status and message; `twist`: vx, vy, wz.
@@ -209,7 +203,7 @@ py::tuple state_of(const KnownSnapshot& known, const PoseArgument& pose,
     const py::gil_scoped_release release;
     return state(known.view, request);
   }();
-  return tuple_of(found, known);
+  return tuple_of(found, known.view);
 }
 
 // Offsets, points, kinds, radius and poses of a list of shapes.
@@ -227,7 +221,7 @@ py::tuple check_shapes_of(const ShapeArrays& a, const ShapeArrays& b, const Inte
   const ShapesRequest request{arrays_of(a), arrays_of(b), view(pairs), mode, margin};
   const ShapesAnswer found =
       asked([&] { return check_shapes(request, {policy, max_pairs}, budget); });
-  return tuple_of(found, NoObstacles());
+  return tuple_of(found);
 }
 
 }  // namespace

@@ -64,15 +64,15 @@ TEST(Mirror, AnswersFromTheLastSnapshot) {
   EXPECT_EQ(asked.view().stamp, after(0).now);
   const Answer hit = returned(mirror, asked, kHit, 0);
   EXPECT_EQ(hit.verdict, Verdict::collision);
-  EXPECT_EQ(asked.id_of(hit.obstacle), 10);
-  EXPECT_EQ(asked.source_of(hit.obstacle), "still");
+  EXPECT_EQ(asked.view().id_of(hit.obstacle), 10);
+  EXPECT_EQ(asked.view().source_of(hit.obstacle), "still");
 }
 
 TEST(Mirror, WithoutASnapshotAllIsUnknown) {
   Mirror mirror;
   const Mirror::Asked asked = asked_of(mirror);
-  EXPECT_EQ(asked.id_of(0), -1);
-  EXPECT_EQ(asked.source_of(0), "");
+  EXPECT_EQ(asked.view().id_of(0), -1);
+  EXPECT_EQ(asked.view().source_of(0), "");
   // This is said before an error of the question.
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Pose& pose : {kFree, Pose{nan, 0, 0}}) {

@@ -44,10 +44,10 @@ Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footpri
   EXPECT_FALSE(issue) << text_of(issue);
   ReceivedSnapshot::Chosen chosen;
   EXPECT_FALSE(data->choose(footprint, chosen));
-  const CollideAnswer found =
-      collide(data->view(chosen, 101 * kSecond, 101 * kSecond, fault), {pose});
-  return {found.answer.verdict, data->id_of(found.answer.obstacle),
-          data->source_of(found.answer.obstacle), found.answer.status};
+  const Snapshot view = data->view(chosen, 101 * kSecond, 101 * kSecond, fault);
+  const CollideAnswer found = collide(view, {pose});
+  return {found.answer.verdict, view.id_of(found.answer.obstacle),
+          view.source_of(found.answer.obstacle), found.answer.status};
 }
 
 // A region, [-9, 9] x [-9, 9], whose radii are 0.25 m.
@@ -112,7 +112,7 @@ TEST(ReceivedSnapshot, RegionIsOneMoreObstacle) {
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
   const Found left = ask(m, {8.8, 8, 0});
   EXPECT_EQ(left.verdict, Verdict::collision);
-  EXPECT_EQ(left.id, ReceivedSnapshot::kOutside);
+  EXPECT_EQ(left.id, Senders::kOutside);
   EXPECT_EQ(left.source, "fence");
 }
 
@@ -128,11 +128,11 @@ TEST(ReceivedSnapshot, InflationOfTheRegionIsAPartOfTheDistance) {
   for (const std::size_t k : {1, 3}) {
     const DistanceAnswer found = distance(view, {.pose = {4, -6, 0}, .k = k});
     ASSERT_EQ(found.nearest.size(), k);
-    EXPECT_EQ(data->id_of(found.nearest[0].obstacle), ReceivedSnapshot::kOutside);
+    EXPECT_EQ(view.id_of(found.nearest[0].obstacle), Senders::kOutside);
     EXPECT_NEAR(found.nearest[0].closest.distance, 2.25, 1e-12);
     EXPECT_NEAR(found.nearest[0].closest.lower_bound, 2.25, 1e-12);
     if (k > 1) {
-      EXPECT_EQ(data->id_of(found.nearest[1].obstacle), 10);
+      EXPECT_EQ(view.id_of(found.nearest[1].obstacle), 10);
       EXPECT_NEAR(found.nearest[1].closest.distance, 2.4, 1e-12);
     }
   }

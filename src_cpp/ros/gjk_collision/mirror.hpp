@@ -265,7 +265,7 @@ class CollisionMirror {
     const auto found = gjk::Mirror::answer(compute, [&] { return fault_at_return(asked); });
     const gjk::Answer& answer = found.answer;
     typename Service::Response response;
-    detail::fill(response, found, asked);
+    detail::fill(response, found, asked.view());
     response.verdict.verdict = static_cast<std::uint8_t>(answer.verdict);
     response.verdict.status = static_cast<std::uint16_t>(answer.status);
     response.verdict.message = answer.message;

@@ -88,23 +88,23 @@ void fill(Response& response, const Answer& answer, const Known& known) {
 
 // Set the results of a response to their values for "none", except the verdict.
 inline void clear(srv::Collide::Response& response, const PosesAsked&) {
-  fill(response, gjk::CollideAnswer(), gjk::NoObstacles());
+  fill(response, gjk::CollideAnswer(), gjk::Snapshot());
 }
 inline void clear(srv::Distance::Response& response, const PosesAsked&) {
-  fill(response, gjk::DistanceAnswer(), gjk::NoObstacles());
+  fill(response, gjk::DistanceAnswer(), gjk::Snapshot());
 }
 inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) {
-  fill(response, gjk::PosesAnswer(), gjk::NoObstacles());
+  fill(response, gjk::PosesAnswer(), gjk::Snapshot());
   response.verdicts.assign(asked.poses, msg::Verdict::UNKNOWN);
   response.statuses.assign(asked.poses, response.verdict.status);
   response.nearest_ids.assign(asked.poses, -1);
   response.group_first_invalid.assign(asked.groups(), 0);
 }
 inline void clear(srv::CheckPath::Response& response, const PosesAsked&) {
-  fill(response, gjk::PathAnswer(), gjk::NoObstacles());
+  fill(response, gjk::PathAnswer(), gjk::Snapshot());
 }
 inline void clear(srv::NearestFree::Response& response, const PosesAsked&) {
-  fill(response, gjk::NearestFreeAnswer(), gjk::NoObstacles());
+  fill(response, gjk::NearestFreeAnswer(), gjk::Snapshot());
 }
 
 // Why the fields of a response contradict each other; "": they do not.

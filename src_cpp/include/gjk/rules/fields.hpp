@@ -6,8 +6,8 @@
 //
 //   fields(answer, known, f)
 //
-// which calls f(name, member, value) for each field that depends on this answer. `known` has the
-// ids and the sources of obstacles: id_of(index), source_of(index). member(message) is the field of
+// which calls f(name, member, value) for each field that depends on this answer. `known` is the
+// snapshot, which has the ids and the sources of obstacles. member(message) is the field of
 // the message. Messages and Python dictionaries are filled by these functions, so a name is written
 // once.
 #pragma once
@@ -23,12 +23,6 @@
 #define GJK_FIELD(f, name, value) f(#name, [](auto& m) -> auto& { return m.name; }, value)
 
 namespace gjk {
-
-// What is known of obstacles if there are none.
-struct NoObstacles {
-  static std::int64_t id_of(std::int64_t) noexcept { return -1; }
-  static std::string source_of(std::int64_t) { return {}; }  // NOLINT(modernize-use-string-view)
-};
 
 namespace detail {
 

@@ -50,12 +50,6 @@ class Mirror {
     std::uint64_t id() const noexcept { return data_ ? data_->id() : 0; }  // of the snapshot
     // Why a name of a footprint was refused.
     const Issue& issue() const noexcept { return issue_; }
-    std::int64_t id_of(std::int64_t index) const noexcept {
-      return data_ ? data_->id_of(index) : -1;
-    }
-    std::string source_of(std::int64_t index) const {
-      return data_ ? data_->source_of(index) : std::string();
-    }
     // The known footprints of the question, separated by ", ".
     std::string footprint() const {
       std::vector<std::string> names;

@@ -19,6 +19,7 @@
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/fields.hpp"
+#include "gjk/rules/predicted.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/path.hpp"
@@ -391,8 +392,15 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
 // Whether the vehicle is free on a path.
 inline PathAnswer check_path(const Snapshot& snapshot, const PathRequest& request,
                              const Budget& budget = {}) {
-  return request.arcs.empty() ? detail::check_poses_of_path(snapshot, request, budget)
-                              : detail::check_arcs(snapshot, request, budget);
+  PathAnswer path = request.arcs.empty() ? detail::check_poses_of_path(snapshot, request, budget)
+                                         : detail::check_arcs(snapshot, request, budget);
+  if (path.answer.status == Status::prediction_too_short && !snapshot.fault) {
+    const auto first = static_cast<std::size_t>(path.first_invalid_segment);
+    const std::size_t next = std::min(first + 1, request.times.size() - 1);
+    path.answer.message =
+        detail::not_predicted(snapshot, request.stamp, request.times[first], request.times[next]);
+  }
+  return path;
 }
 
 }  // namespace gjk

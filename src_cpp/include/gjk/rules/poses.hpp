@@ -18,6 +18,7 @@
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/fields.hpp"
+#include "gjk/rules/predicted.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/vehicle.hpp"
 #include "gjk/scene/gradient.hpp"
@@ -427,6 +428,12 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
     if (issue) return refused<PosesAnswer>(std::move(issue));
   }
   PosesAnswer answer = join.join(done, stops, request.group_offsets);
+  if (answer.answer.status == Status::prediction_too_short && !any.fault) {
+    const std::vector<Status>& statuses = answer.statuses;
+    const auto first = std::find(statuses.begin(), statuses.end(), Status::prediction_too_short);
+    const double time = request.times[static_cast<std::size_t>(first - statuses.begin())];
+    answer.answer.message = not_predicted(any, request.stamp, time, time);
+  }
   if (has_gradients) {
     add_gradients(snapshots, footprints, std::max<std::size_t>(request.k, 1), budget, answer);
   }

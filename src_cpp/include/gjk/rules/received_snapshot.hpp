@@ -62,9 +62,6 @@ inline Issue choose_footprint(const std::string& name, std::span<const std::stri
 // threads may use it.
 class ReceivedSnapshot {
  public:
-  // The id of the outside of the region, as gjk_collision.OUTSIDE.
-  static constexpr std::int64_t kOutside = -2;
-
   // A footprint that a request has chosen.
   struct Chosen {
     const Shape* footprint = nullptr;  // null: not known
@@ -151,24 +148,9 @@ class ReceivedSnapshot {
     view.safety_margin = safety_margin_;
     view.toi_tolerance = toi_tolerance_;
     view.max_poses = max_poses_;
+    view.senders = &senders_;
     view.fault = fault ? fault : chosen.is_named ? data_fault_ : fault_;
     return view;
-  }
-
-  // Id and sender of an obstacle of the scene; -1 and "" for -1. The index size() is the outside of
-  // the region.
-  std::int64_t id_of(std::int64_t index) const noexcept {
-    if (index < 0) return -1;
-    const auto i = static_cast<std::size_t>(index);
-    return i < ids_.size() ? ids_[i] : kOutside;
-  }
-  const std::string& source_of(std::int64_t index) const noexcept {
-    static const std::string none;
-    if (index < 0) return none;
-    for (const Sender& each : senders_) {
-      if (static_cast<std::size_t>(index) < each.end) return each.name;
-    }
-    return region_source_;
   }
 
   // Ages (s) at a time (ns), and the oldest stamps of the data, as in a reply of the server.
@@ -190,11 +172,6 @@ class ReceivedSnapshot {
     Shape shape;
     bool is_named = true;  // requests may name it
   };
-  struct Sender {
-    std::string name;
-    std::size_t end = 0;  // its obstacles are before this index
-  };
-
   ReceivedSnapshot() = default;
 
   template <class Message>
@@ -293,7 +270,7 @@ class ReceivedSnapshot {
     time_zero_ = detail::nanoseconds_of(message.time_zero);
     is_timeless_ = std::all_of(message.senders.begin(), message.senders.end(),
                                [](const auto& each) { return each.age_limit.timeout == 0.0; });
-    region_source_ = message.region_source;
+    senders_.region_source = message.region_source;
     Prediction prediction{PredictionPolicy::unknown_is_error, horizon_};
     if (message.prediction_policy == "constant_velocity") {
       prediction.policy = PredictionPolicy::constant_velocity;
@@ -335,10 +312,11 @@ class ReceivedSnapshot {
       if (arrays.size() > 0) latest = std::max(latest, std::fabs(stamps.back()));
       placed.emplace_back(parts, arrays, prediction);
       ids_.insert(ids_.end(), list.ids.begin(), list.ids.end());
-      senders_.push_back({list.source, ids_.size()});
+      senders_.senders.push_back({list.source, list.ids.size()});
     }
+    senders_.ids = ids_;
     std::shared_ptr<Region> region;
-    if (!region_source_.empty()) {
+    if (!senders_.region_source.empty()) {
       Issue issue = make_region(message.region_boundary, message.region_radii,
                                 message.region_inflation, region);
       if (issue) return issue;
@@ -375,8 +353,7 @@ class ReceivedSnapshot {
   double max_obstacle_age_ = 0.0;  // s, at `stamp_`
   std::unique_ptr<const Scene> scene_;
   std::vector<std::int64_t> ids_;  // by obstacle
-  std::vector<Sender> senders_;    // in the order of their obstacles
-  std::string region_source_;
+  Senders senders_;
   std::vector<Footprint> footprints_;
   const Shape* default_ = nullptr;  // for requests that name none; null: not known
   std::string default_name_;

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "gjk/rules/fault.hpp"
+#include "gjk/rules/senders.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
@@ -31,6 +32,14 @@ struct Snapshot {
   double toi_tolerance = 0.005;      // m
   std::size_t max_poses = 0;         // maximum number of poses of a request
   std::optional<Fault> fault;        // why it is incomplete: no answer is FREE. None: complete
+  const Senders* senders = nullptr;  // of the obstacles; null: none has an id
+
+  std::int64_t id_of(std::int64_t index) const noexcept {
+    return senders == nullptr ? -1 : senders->id_of(index);
+  }
+  std::string source_of(std::int64_t index) const {
+    return senders == nullptr ? std::string() : senders->source_of(index);
+  }
 };
 
 // Time limit of a request, which is computed in chunks. A default one has no limit.
