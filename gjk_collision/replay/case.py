@@ -8,14 +8,13 @@ from typing import Any
 
 from ..errors import InputError
 from ..server.data.footprints import named_footprints
-from ..server.parameters.config import Config, group_names
+from ..server.parameters.config import Config
 from ..server.parameters.files import (
     NODE_NAME,
     flat,
-    foreign_names,
+    parameters_for,
     read_documents,
     read_sections,
-    sections_for,
 )
 from ..server.parameters.names import is_of_every_node
 from .bag import STORAGE, BagError, find_bags
@@ -138,17 +137,8 @@ def read_parameters(path: Path, node: str = "") -> Config:
         The file cannot be read, a parameter is not valid, no section applies to the server, or
         several servers have a section and none is chosen.
     """
-    given: dict[str, Any] = {}
     try:
-        sections = sections_for(path, node or _only_server(path))
-        for section in sections:
-            given |= section.parameters
-        lists = {name: value for name, value in given.items() if isinstance(value, list)}
-        named = [str(each) for each in group_names({"obstacle_sources": ["obstacles"], **lists})]
-        for name in foreign_names(sections, named):
-            del given[name]
-        if not given:
-            raise CaseError(f"{path}: the file contains no parameter of the collision server")
+        given = parameters_for(path, node or _only_server(path))
         own = {name: given[name] for name in given if not is_of_every_node(name)}
         config = Config.from_parameters(own)
         named_footprints(config)  # refuses outlines that are not valid
@@ -159,9 +149,8 @@ def read_parameters(path: Path, node: str = "") -> Config:
 
 def _only_server(path: Path) -> str:
     """Return the full name of the server that has a section in a parameter file."""
-    servers = {
-        each.key for each in read_sections(path) if each.name == NODE_NAME and not each.shared
-    }
+    keys = {each.key for each in read_sections(path) if "*" not in each.key}
+    servers = {key for key in keys if key.rpartition("/")[2] == NODE_NAME}
     if len(servers) > 1:
         names = ", ".join(sorted(servers))
         raise CaseError(f"{path}: sections of several servers: {names}; choose one with --node")

@@ -194,7 +194,6 @@ class CollisionServer(LifecycleNode):
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
                 receive = self._receiver("footprint", PolygonStamped, footprint)
                 self._subscribe(PolygonStamped, "footprint", receive, qos)
-            self._settings.warn_of_unused_quality()
         except Exception as error:
             why = str(error) if isinstance(error, InputError) else repr(error)
             self._release(f"configure failed: {why}")

@@ -3,7 +3,6 @@
 """The parameters of the node: declaration, checks and changes of a `Config`."""
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +14,21 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import HistoryPolicy, ReliabilityPolicy
 
-from ..arguments import as_choice, as_integer
 from ..errors import InputError
 from ..server.parameters.config import (
     WHILE_CONFIGURED,
     Config,
     checked_value,
     group_defaults,
-    group_names,
     parameter_facts,
 )
-from ..server.parameters.files import (
-    Section,
-    check_values,
-    foreign_names,
-    named_files,
-    sections_for,
-)
+from ..server.parameters.files import check_values, named_files, parameters_for
 from ..server.parameters.names import is_of_every_node
 
 __all__ = ["Parameters"]
 
-# Values of the parameters qos_overrides.<topic>.subscription.*
-MAX_DEPTH = 10_000
-POLICIES: dict[str, Any] = {"history": HistoryPolicy, "reliability": ReliabilityPolicy}
+Type = Parameter.Type
 
 
 class Parameters:
@@ -68,22 +56,20 @@ class Parameters:
     ) -> None:
         self._node = node
         self._config: Config | None = None  # None: not configured, any valid value can be set
-        self._defaults: set[str] = set()
         self._refused: dict[str, InputError] = {}  # invalid values from the start of the node
-        # The sections for this node in each parameter file.
-        self._sections: dict[str, list[Section]] = {}
         self._may_change = may_change
         self._changed = changed
-        names = tuple(name for name in Config().parameters() if "." not in name)
-        self._declare({name: Config().parameters()[name] for name in names})
-        self._declare_sources()
-        for file in named_files(arguments):
-            self._read_file(file)
+        defaults = Config().parameters()
+        self._declare({name: defaults[name] for name in defaults if "." not in name})
+        self._declare_groups()
         try:
-            check_values(arguments, self._sections, node.get_fully_qualified_name())
+            for file in named_files(arguments):
+                parameters_for(Path(file), node.get_fully_qualified_name())
+            used = {name: _plain(each) for name, each in node._parameter_overrides.items()}
+            check_values(arguments, node.get_fully_qualified_name(), used)
         except InputError as error:
-            self._refused["-p"] = error
-        node.add_pre_set_parameters_callback(self._typed)
+            self._refused["command line"] = error
+        node.add_pre_set_parameters_callback(lambda changes: list(map(self._typed, changes)))
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)
 
@@ -96,15 +82,12 @@ class Parameters:
             A value is invalid, a name is not a parameter of the server, or a parameter file does
             not apply to the node.
         """
-        self._declare_sources()
+        self._declare_groups()
         if self._refused:
             raise next(iter(self._refused.values()))
-        self._check_quality()
-        values = self._values()
-        for name in values.keys() & self._defaults:
-            owner = name.rpartition(".")[0]
-            if owner and owner not in group_names(values):
-                del values[name]  # the default of a source or footprint that was removed
+        # With the names that were given but not declared, which may be misspelled.
+        given = {**self._node._parameter_overrides, **self._node.get_parameters_by_prefix("")}
+        values = {name: _plain(given[name]) for name in given if not is_of_every_node(name)}
         self._config = Config.from_parameters(values)
         return self._config
 
@@ -112,54 +95,14 @@ class Parameters:
         """Allow any valid value again."""
         self._config = None
 
-    def warn_of_unused_quality(self) -> None:
-        """Warn of parameters ``qos_overrides.*`` that no subscription has; rclpy ignores them."""
-        given = self._node._parameter_overrides
-        unused = {n for n in given if is_of_every_node(n) and not self._node.has_parameter(n)}
-        self._warn_of(
-            unused, "name no subscription of the node, or a policy that it does not have"
-        )
-
-    def _check_quality(self) -> None:
-        """Check parameters ``qos_overrides.*``. The errors of rcl name neither them nor a rule."""
-        for name, given in self._node._parameter_overrides.items():
-            if not is_of_every_node(name):
-                continue
-            policy = name.rpartition(".")[2]
-            if policy == "depth":
-                as_integer(given.value, name, 0, MAX_DEPTH)
-            elif policy in POLICIES:
-                names = (each.name for each in POLICIES[policy])
-                as_choice(given.value, tuple(n.lower() for n in names if n != "UNKNOWN"), name)
-
-    def _warn_of(self, names: set[str], why: str) -> None:
-        if names:
-            text = f"these parameters {why}, and have no effect: {', '.join(sorted(names))}"
-            self._node.get_logger().warning(text)
-
-    def _read_file(self, file: str) -> None:
-        """Find the sections for this node. If the file is not valid, `configure` raises."""
-        try:
-            name = self._node.get_fully_qualified_name()
-            self._sections[file] = sections_for(Path(file), name)
-        except InputError as error:
-            self._refused[file] = error
-
-    def _values(self) -> dict[str, Any]:
-        """Return all values that were set, including unknown names, which may be misspelled."""
-        declared = self._node.get_parameters_by_prefix("")
-        given = {**self._node._parameter_overrides, **declared}
-        ours = {name: _plain(each) for name, each in given.items() if not is_of_every_node(name)}
-        sections = chain.from_iterable(self._sections.values())
-        foreign = foreign_names(sections, group_names(ours)) & ours.keys()
-        self._warn_of(foreign, "are not parameters of the collision server")
-        return {name: value for name, value in ours.items() if name not in foreign}
-
-    def _declare_sources(self) -> None:
+    def _declare_groups(self) -> None:
+        """Declare the parameters of the listed sources and footprints, and of no others."""
         lists = ("obstacle_sources", "footprint_names")
-        self._declare(
-            group_defaults({name: self._node.get_parameter(name).value for name in lists})
-        )
+        wanted = group_defaults({name: self._node.get_parameter(name).value for name in lists})
+        for name in self._node.get_parameters_by_prefix(""):
+            if "." in name and name not in wanted and not is_of_every_node(name):
+                self._node.undeclare_parameter(name)
+        self._declare(wanted)
 
     def _declare(self, values: dict[str, Any]) -> None:
         """Declare parameters with their types and ranges.
@@ -170,44 +113,34 @@ class Parameters:
         for name, default in values.items():
             if self._node.has_parameter(name):
                 continue
-            value, refusal = default, None
             given = self._node._parameter_overrides.get(name)
             try:
                 value = default if given is None else checked_value(name, _plain(given))
+                self._declare_typed(name, default, value)
             except InputError as error:
-                refusal = error
-            self._declare_typed(name, default, value)
-            if refusal is not None:
-                self._refused[name] = refusal
-            if given is None:
-                self._defaults.add(name)
+                self._declare_typed(name, default, default)
+                self._refused[name] = error
 
     def _declare_typed(self, name: str, default: Any, value: Any) -> None:
         facts = parameter_facts(name)
         descriptor = ParameterDescriptor(description=facts.text, additional_constraints=facts.span)
         low, high = facts.low, facts.high
         if isinstance(default, float):
-            descriptor.floating_point_range.append(
-                FloatingPointRange(from_value=low, to_value=high)
-            )
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
         elif low is not None and high is not None and isinstance(default, int):
             limits = IntegerRange(from_value=int(low), to_value=int(high))
-            descriptor.integer_range.append(limits)
+            descriptor.integer_range = [limits]
         if value != ():
             value = list(value) if isinstance(value, tuple) else value
             self._node.declare_parameter(name, value, descriptor, ignore_override=True)
             return
         # Without a type, rclpy declares an empty list as a list of bytes.
-        kinds = Parameter.Type
-        kind = kinds.STRING_ARRAY if facts.low is None else kinds.DOUBLE_ARRAY
+        kind = Type.STRING_ARRAY if facts.low is None else Type.DOUBLE_ARRAY
         self._node.declare_parameter(name, kind, descriptor, ignore_override=True)
         self._node.set_parameters([Parameter(name, kind, [])])
 
-    def _typed(self, changes: list[Parameter]) -> list[Parameter]:
-        """Return the changes with the types of the parameters: 1 becomes 1.0 for a float."""
-        return [self._typed_change(each) for each in changes]
-
-    def _typed_change(self, change: Parameter) -> Parameter:
+    def _typed(self, change: Parameter) -> Parameter:
+        """Return a change with the type of the parameter: 1 becomes 1.0 for a float."""
         if is_of_every_node(change.name) or not self._node.has_parameter(change.name):
             return change
         kind = self._node.get_parameter(change.name).type_
@@ -216,10 +149,9 @@ class Parameters:
         except InputError:
             # rclpy or `_check` will refuse the change. With the right type, the message has the
             # range.
-            types = Parameter.Type
-            if (change.type_, kind) == (types.INTEGER, types.DOUBLE):
+            if (change.type_, kind) == (Type.INTEGER, Type.DOUBLE):
                 return Parameter(change.name, kind, float(change.value))
-            if (change.type_, kind) == (types.INTEGER_ARRAY, types.DOUBLE_ARRAY):
+            if (change.type_, kind) == (Type.INTEGER_ARRAY, Type.DOUBLE_ARRAY):
                 return Parameter(change.name, kind, [float(each) for each in change.value])
             return change
         return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
@@ -229,13 +161,13 @@ class Parameters:
         try:
             for name, value in ours.items():
                 checked_value(name, value)
-            if self._config is None:
-                return SetParametersResult(successful=True)
-            refusal = self._clock_refusal(changes)
-            if ours and not refusal:
-                refusal = self._may_change(self._config.changed(ours))
+            refusal = ""
+            if self._config is not None:
+                refusal = self._clock_refusal(changes)
+                if ours and not refusal:
+                    refusal = self._may_change(self._config.changed(ours))
         except InputError as error:
-            return SetParametersResult(successful=False, reason=str(error))
+            refusal = str(error)
         return SetParametersResult(successful=not refusal, reason=refusal)
 
     def _clock_refusal(self, changes: list[Parameter]) -> str:
@@ -247,7 +179,6 @@ class Parameters:
 
     def _apply(self, changes: list[Parameter]) -> None:
         ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}
-        self._defaults -= ours.keys()
         for name in ours:
             self._refused.pop(name, None)
         if self._config is not None and ours:

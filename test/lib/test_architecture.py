@@ -235,8 +235,9 @@ def test_only_certificates_conclude_free() -> None:
 # needs more room raises its row, with the reason beside it; one that needs less lowers it.
 BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # + 20: paths that are checked at their poses only, which Python computed too; whether the end
-    # of the free part of a path is consistent, from src_cpp/ros
-    "src_cpp/include/gjk": (15_560, ("src_cpp/include/gjk/**/*.hpp",)),
+    # of the free part of a path is consistent, from src_cpp/ros; + 40: which obstacle is not
+    # predicted, and until when
+    "src_cpp/include/gjk": (15_600, ("src_cpp/include/gjk/**/*.hpp",)),
     "src_cpp/bindings": (2_840, ("src_cpp/bindings/*.?pp",)),
     "src_cpp/ros without tests": (720, ("src_cpp/ros/gjk_collision/*.hpp",)),
     "library": (
@@ -248,9 +249,9 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
             *(f"gjk_collision/{each}/**/*.py" for each in ("formats", "certificate")),
         ),
     ),
-    "server": (4_790, ("gjk_collision/server/**/*.py",)),
+    "server": (4_665, ("gjk_collision/server/**/*.py",)),
     # 90 of them: call_async, get_snapshot and reset of the client, and a node that others spin
-    "ros": (2_470, ("gjk_collision/ros/**/*.py",)),
+    "ros": (2_400, ("gjk_collision/ros/**/*.py",)),
     "replay, report, command line": (
         5_310,
         (
@@ -260,7 +261,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
         ),
     ),
     "tests": (
-        45_420,  # 180 of them: the client in executors of others; questions from values, which the
+        45_390,  # 180 of them: the client in executors of others; questions from values, which the
         # product no longer has
         (
             "test/**/*.py",
@@ -268,7 +269,8 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
             *(f"src_cpp/{each}/**/*.?pp" for each in ("test", "verify")),
         ),
     ),
-    "bench, tools": (5_770, ("bench/*.py", "bench/*.?pp", "tools/*.py", "tools/*.sh")),
+    # 35 of them: the generator of config/collision_server.yaml, from server/parameters
+    "bench, tools": (5_800, ("bench/*.py", "bench/*.?pp", "tools/*.py", "tools/*.sh")),
 }
 
 

@@ -19,14 +19,16 @@ from gjk_collision.server.parameters.config import (
     group_defaults,
     parameter_facts,
 )
-from gjk_collision.server.parameters.files import is_foreign, to_yaml
 from gjk_collision.server.parameters.names import is_of_every_node
 
-PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+PARAMETER_FILE = ROOT / "config" / "collision_server.yaml"
 
 
 def test_parameter_file_equals_the_defaults() -> None:
-    assert PARAMETER_FILE.read_text() == to_yaml(Config())
+    program = [sys.executable, ROOT / "tools/parameter_file.py"]
+    said = subprocess.run(program, stdout=subprocess.PIPE, check=True, text=True)
+    assert PARAMETER_FILE.read_text() == said.stdout
 
 
 def test_every_parameter_has_help_and_every_number_a_range() -> None:
@@ -120,38 +122,27 @@ def test_footprint_as_nav2_writes_it() -> None:
     assert Config.from_parameters({"footprint": "[]"}) == Config()
 
 
-# An unknown name that belongs to a source or may set a clearance is refused.
-OURS = (
-    "obstacles.frequency radar.timeout obstacles.a.b lidar.a safety_distance footprint_padding "
-    "inflation_radius side_margins Safety clearance footprintPadding safe_distance standoff "
-    "min_gap minDistance paddings MINGap vehicle.isSafe extra1Padding"
-)
-OTHERS = (
-    "global_frame bond_respawn_max_duration robot_base_frame odom_topic map_frame use_composition "
-    "max_velocity transform_timeout update_rate log_level progress_checker.plugin "
-    "static_layer.scan.topic voxel_layer.cost_factor xy_goal_tolerance yaw_goal_tolerance "
-    "controller_frequency bond_timeout FollowPath.max_vel_x maxSpeed singaporeFrame"
-)
-
-
-@pytest.mark.parametrize("name", [*OURS.split(), *OTHERS.split()])
-def test_name_in_a_shared_section_that_may_be_meant_for_the_server(name: str) -> None:
-    assert is_foreign(name, ["obstacles", "lidar"]) == (name in OTHERS.split())
-
-
 @pytest.mark.requirement("N-4")
 @pytest.mark.parametrize("name", list(Config().parameters()))
-def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) -> None:
-    """A slip in a shared section is refused, not left without effect: each letter left out,
-    doubled, and swapped with the next."""
+def test_misspelling_of_a_parameter_is_refused(name: str) -> None:
+    """Each letter left out, doubled, and swapped with the next; and all letters in upper case."""
+    slips = {name.upper()}
     for i in range(len(name)):
-        for slip in (
+        slips |= {
             name[:i] + name[i + 1 :],
             name[:i] + name[i] + name[i:],
             name[:i] + name[i : i + 2][::-1] + name[i + 2 :],
-        ):
-            assert not is_foreign(slip, ["obstacles"]), slip
-    assert not is_foreign(name.upper(), ["obstacles"])
+        }
+    for slip in slips - {name}:
+        with pytest.raises(InputError, match=r"is not a parameter of .*; did you mean '\w"):
+            Config.from_parameters({slip: 1.0})
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize("name", ["safety_distance", "footprint_padding", "obstacles.a.b"])
+def test_unknown_name_that_is_like_no_other_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=r"; parameters of other nodes need a section of their"):
+        Config.from_parameters({name: 1.0})
 
 
 @pytest.mark.parametrize(
@@ -171,16 +162,12 @@ def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) ->
     ],
 )
 def test_names_that_every_node_has_are_compared_exactly(name: str, expected: bool) -> None:
-    """By its beginning alone, the inflation of a source `use_sim_time_a` would be ignored.
-
-    If a misspelling in a shared section were ignored, the node would use the machine's clock.
-    """
+    """By its beginning alone, the inflation of a source `use_sim_time_a` would be ignored."""
     assert is_of_every_node(name) == expected
     if not expected:
         with pytest.raises(InputError, match="is not a parameter of the collision server") as said:
             Config.from_parameters({name: True})
         if name in ("use_sim_timee", "use_simtime", "use_time_sim"):
-            assert not is_foreign(name, ["obstacles"])
             assert "did you mean 'use_sim_time'" in str(said.value)
 
 

@@ -1,21 +1,18 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which sections of a parameter file are for a node, and which names in them are for others."""
+"""Which sections of a parameter file are for a node, and which values are used."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.parameters.files import (
-    Section,
     check_values,
-    foreign_names,
     named_files,
+    parameters_for,
     read_documents,
     read_sections,
-    sections_for,
 )
 
 FILE = """
@@ -48,8 +45,6 @@ def test_section_is_for_the_nodes_that_its_key_names(tmp_path: Path) -> None:
     for node in ("/collision_server", "/r1/collision_server", "/planner"):
         keys = [each.key for each in sections if each.applies_to(node)]
         assert keys == (["/**"] if node == "/collision_server" else ["/**", node])
-    # What is in the server's own section is meant for it, and so is what is nearly its name.
-    assert foreign_names(sections, ["obstacles"]) == {"global_frame"}
 
 
 EMPTY = "ros__parameters: {}"
@@ -60,16 +55,28 @@ SET = "ros__parameters: {safety_margin: 1.5}"
 @pytest.mark.parametrize(
     ("text", "node", "words"),
     [
-        (f"/**: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "'/server' does not apply"),
-        (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}", "/server", "'/r1/server' does not apply"),
-        (f"/**: {{{SET}}}\n/r1/*: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "'/server' does"),
-        (f"/**: {{{SET}}}\na: {{server: {{{SET}}}}}", "/server", "'/a/server' does not apply"),
+        (
+            f"/**: {{{SET}}}\nserver: {{{SET}}}",
+            "/r1/server",
+            "with its name",
+        ),
+        (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}", "/server", "(keys: '/**', '/r1/server')"),
+        (
+            f"/**: {{{SET}}}\n/r1/*: {{{SET}}}\nserver: {{{SET}}}",
+            "/r1/server",
+            "with its name",
+        ),
+        (f"/**: {{{SET}}}\na: {{server: {{{SET}}}}}", "/server", "(keys: '/**', '/a/server')"),
         (f"/**: {{{SET}}}\nserver: {{{SET}}}\n/r1/server: {{{EMPTY}}}", "/r1/server", "'/server'"),
         (f"/**: {{{EMPTY}}}", "/server", "'/**' without parameters"),
         ("/**:\n  ros__parameters:", "/server", "'/**' without parameters"),
         (f"/**: {{{EMPTY}}}\nserver: {{{SET}}}", "/r1/server", "'/**' without parameters"),
         ("", "/server", "(keys: none)"),
-        (f"/**: {{{SET}}}\ncollision_server: {{{SET}}}", "/front", "'/collision_server' does not"),
+        (
+            f"/**: {{{SET}}}\ncollision_server: {{{SET}}}",
+            "/front",
+            "with its name",
+        ),
         (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r1/server", ""),
         (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r2/server", ""),
         (f"/**/server: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", ""),
@@ -84,10 +91,10 @@ def test_file_that_misses_the_node_is_refused(
     """The node would be active without the margins of its own section."""
     file = written(tmp_path, text)
     if not words:
-        assert sections_for(file, node)
+        assert parameters_for(file, node)
         return
     with pytest.raises(InputError) as caught:
-        sections_for(file, node)
+        parameters_for(file, node)
     assert words in str(caught.value)
     assert f"use the key '{node}'" in str(caught.value).replace("'/**' or ", "")
 
@@ -101,16 +108,16 @@ ODD = "/**:\n  ros__parameters:\n    "
         *((text, "") for text in ("a: [", "a: 3", "a:\n  ros__parameters: 3", "- a")),
         ("[" * 5000, "maximum recursion"),
         # A value that only rcl accepts is refused with its line.
-        (f"{ODD}a: 2026-02-30", "line 3: day is out of range for month (got '2026-02-30')"),
-        (f"{ODD}a: !!int ''", "line 3: string index out of range (got '')"),
-        (f"{ODD}a: !!bool 3", "line 3: '3' (got '3')"),
+        (f"{ODD}a: 2026-02-30", "day is out of range for month"),
+        (f"{ODD}a: !!int ''", "string index out of range"),
+        (f"{ODD}a: !!bool 3", "'3'"),
         (f"{ODD}a: =", "line 3: could not determine a constructor for the tag"),
         # The first of two margins must not be dropped in silence.
         (f"{ODD}a: 1.0\n    b: 0.1\n    a: 0.0", "line 5: the key 'a' is given twice"),
         (f"{ODD}a: {{b: 1}}\n    'a': {{b: 2}}", "line 4: the key 'a' is given twice"),
         (f"{ODD}a.b: 0.5\n    a: {{b: 5.0}}", "the parameter 'a.b' is given twice"),
         # A reader that stops after the first document would not see its parameters.
-        (f"{ODD}a: 1.0\n---\n/**: {{}}\n", "line 5: a second document"),
+        (f"{ODD}a: 1.0\n---\n/**: {{}}\n", "it has several documents"),
     ],
 )  # fmt: skip
 def test_file_that_is_no_parameter_file_is_refused(text: str, words: str, tmp_path: Path) -> None:
@@ -142,81 +149,47 @@ def test_only_ros_arguments_name_files() -> None:
 
 @pytest.mark.requirement("N-4")
 @pytest.mark.parametrize(
-    ("rule", "words"),
+    ("rule", "is_refused"),
     [
-        ("collision_server:safety_margin:=1.5", "does not apply to /r1/front"),
-        ("/front:safety_margin:=1.5", "does not apply to /r1/front"),
-        ("/r1/front:safety_margin:=1.5", ""),
-        ("safety_margin:=1.5", "the section '/r1/front' of a parameter file replaces it with 0.1"),
-        ("front:safety_margin:=1.5", "use 'safety_margin:=...'"),
-        ("safety_margin:=0.1", ""),
-        ("margin_rear:=1.5", ""),
-        ("planner:safety_margin:=1.5", ""),
-        ("timeout:=1.5", ""),
+        ("collision_server:safety_margin:=1.5", True),
+        ("/front:safety_margin:=1.5", True),
+        ("/r1/front:safety_margin:=1.5", True),
+        ("safety_margin:=1.5", True),
+        ("safety_margin:=wide", True),
+        ("safety_margin:=2026-02-30", True),
+        ("other_name:=1.5", True),
+        ("safety_margin:=0.1", False),
+        ("/r1/front:safety_margin:=1e-1", False),
+        ("/**:safety_margin:=0.1", False),
+        ("front:safety_margin:=0.1", False),
+        ("planner:safety_margin:=1.5", False),
+        ("footprint:=[1.0, 2.0]", False),
+        ("speed_footprints:=[]", False),
+        ("check_frame:=map", False),
+        ("check_frame:='map'", False),
+        ("autostart:=false", False),
+        ("autostart:=true", True),
     ],
 )
-def test_value_on_the_command_line_that_is_not_used_is_refused(rule: str, words: str) -> None:
+def test_value_on_the_command_line_that_is_not_used_is_refused(
+    rule: str, is_refused: bool
+) -> None:
     """The node would be active without the margin that somebody has typed."""
-    sections = [Section("/**", {"timeout": 2.0}), Section("/r1/front", {"safety_margin": 0.1})]
-    file = ["--params-file", "own.yaml"]
+    used = {"safety_margin": 0.1, "footprint": (1.0, 2.0), "speed_footprints": ()}
+    used |= {"check_frame": "map", "autostart": False}
     for flag in ("-p", "--param"):
-        line = ["node", flag, "collision_server:a:=1", "--ros-args", "-r", "a:=b", *file]
-        line += [flag, rule]
-        if not words:
-            check_values(line, {"own.yaml": sections}, "/r1/front")
+        line = ["node", flag, "collision_server:a:=1", "--ros-args", "-r", "a:=b", flag, rule]
+        if not is_refused:
+            check_values(line, "/r1/front", used)
             continue
-        with pytest.raises(InputError) as caught:
-            check_values(line, {"own.yaml": sections}, "/r1/front")
-        assert words in str(caught.value)
+        with pytest.raises(InputError, match="is not used: /r1/front has the value") as caught:
+            check_values(line, "/r1/front", used)
+        assert str(caught.value).startswith(f"-p {rule}: ")
 
 
-@pytest.mark.parametrize(
-    ("line", "replaced"),
-    [
-        ("-p x:=1 --params-file all", True),  # as launch passes SetParameter
-        ("--params-file all -p x:=1", False),
-        ("-p x:=1 --params-file all -p x:=3", False),
-        ("-p x:=1 --params-file same", False),
-        ("-p x:=1 --params-file own", True),
-        ("--params-file own -p x:=1", False),
-        ("--params-file empty --params-file own -p x:=1", True),  # '/**' is before '/n'
-        ("--params-file own -p n:x:=1", False),
-        ("-p n:x:=1 --params-file all --params-file own", True),
-        ("-p other:x:=1 --params-file all", False),
-    ],
-)
-def test_value_on_the_command_line_and_files_in_each_order(line: str, replaced: bool) -> None:
-    """`test/ros/test_parameters.py` compares more lines with what rclpy does."""
-    files = {
-        "all": [Section("/**", {"x": 2})],
-        "same": [Section("/**", {"x": 1})],
-        "own": [Section("/n", {"x": 2})],
-        "empty": [Section("/**", {})],
-    }
-    words = ["--ros-args", *line.split()]
-    if not replaced:
-        check_values(words, files, "/n")
-        return
-    with pytest.raises(InputError, match="of a parameter file replaces it with 2"):
-        check_values(words, files, "/n")
-
-
-def test_value_on_the_command_line_that_only_rcl_accepts_is_refused() -> None:
-    def check(rule: str) -> None:
-        line = ["--ros-args", "-p", rule, "--params-file", "own.yaml"]
-        check_values(line, {"own.yaml": [Section("/front", {"frame": "map"})]}, "/front")
-
-    for rule in ("planner:frame:=2026-02-30", "other:=2026-02-30"):
-        check(rule)  # its value is not compared
-    with pytest.raises(InputError, match=r"^-p frame:=2026-02-30: the value cannot be read"):
-        check("frame:=2026-02-30")
-
-
-def test_a_pipe_is_no_parameter_file(tmp_path: Path) -> None:
-    """It can be read once only, and rcl has read it."""
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="must be a regular file"):
-        read_sections(tmp_path / "pipe")
+def test_last_of_several_values_on_the_command_line_counts() -> None:
+    """As launch passes those of `SetParameter` in a group in a group."""
+    check_values(["--ros-args", "-p", "x:=1", "-p", "x:=2"], "/n", {"x": 2})
 
 
 def test_aliases_of_aliases_are_read_at_once() -> None:

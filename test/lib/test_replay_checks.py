@@ -242,7 +242,6 @@ BOTH = FIRST + section("/r2/collision_server", "safety_margin: 2.0")
     [
         (section("collision_server", "safety_margin: 1.0", *EVERY_NODE), "", 1.0),
         (section("/**", "safety_margin: 1.0", *EVERY_NODE), "", 1.0),
-        (section("/**", "safety_margin: 0.5", "global_frame: map"), "", 0.5),
         (section("collision_server", "safety_margin: 4.0")
          + section("local_planner", "safety_margin: 0.0"), "", 4.0),
         (BOTH, "/r2/collision_server", 2.0),
@@ -265,7 +264,7 @@ LOADED = "footprint_names: [loaded]", "loaded.robot_radius: 2.0", "loaded.colour
     [
         ("", "", "keys: none"),
         ("ego:\n  collision_server:\n    ros__parameters: {}\n", "", ""),
-        (section("/**", "global_frame: map"), "", "contains no parameter of the collision server"),
+        (section("/**", "global_frame: map"), "", "global_frame: is not a parameter"),
         (section("collision_server", "global_frame: map"), "", "global_frame: is not a parameter"),
         (section("/**", "safty_margin: 0.5", "global_frame: map"), "", "mean 'safety_margin'"),
         (section("/**", "use_sim_timee: true"), "", "did you mean 'use_sim_time'"),

@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from itertools import product
 from typing import Any, Literal
 
 from ... import _core
@@ -37,9 +36,7 @@ __all__ = [
     "FootprintConfig",
     "SourceConfig",
     "checked_value",
-    "flat_names",
     "group_defaults",
-    "group_names",
     "parameter_facts",
 ]
 
@@ -360,16 +357,8 @@ class Config:
     def __post_init__(self) -> None:
         check_fields(self, "")
         _check_outline(self, "")
-        names = [source.name for source in self.sources]
-        check_names("obstacle_sources", names, {each.name for each in fields(self)})
-        self._check_footprints(names)
-
-    def _check_footprints(self, sources: list[str]) -> None:
         own = [each.name for each in self.footprints]
-        if len(own) > MAX_FOOTPRINTS:
-            raise refusal("footprint_names", f"must have at most {MAX_FOOTPRINTS} names", len(own))
-        taken = {each.name for each in fields(self)} | {*sources, DEFAULT_FOOTPRINT}
-        check_names("footprint_names", own, taken)
+        _check_group_names([each.name for each in self.sources], own)
         for i, name in enumerate(self.speed_footprints):
             if name not in own or name in self.speed_footprints[:i]:
                 listed = ", ".join(own) or "empty"
@@ -399,37 +388,33 @@ class Config:
         InputError
             A name is unknown, or a value has the wrong type or is out of range.
         """
-        rest = dict(values)
-        names: list[str] = []
-        groups: dict[str, Any] = {}
-        for list_name, (attribute, owner) in _GROUPS.items():
-            default = [each.name for each in getattr(cls(), attribute)]
-            own = list_of_names(list_name, rest.pop(list_name, default))
-            reserved = {DEFAULT_FOOTPRINT} if list_name == "footprint_names" else set()
-            check_names(list_name, own, {each.name for each in fields(cls)} | {*names} | reserved)
-            names += own
-            given: dict[str, dict[str, Any]] = {name: {} for name in own}
-            for name, each in product(own, parameter_fields(owner)):
-                if (flat := f"{name}.{each.name}") in rest:
-                    given[name][each.name] = rest.pop(flat)
-            groups[attribute] = tuple(owner(name, **given[name]) for name in own)
-        known = {each.name for each in parameter_fields(cls)}
-        for name, value in rest.items():
+        lists = {
+            name: list_of_names(name, values.get(name, _FIELDS[name].default)) for name in _GROUPS
+        }
+        _check_group_names(*lists.values())
+        known = {*(name for name in _FIELDS if name[0] != "."), *group_defaults(lists)}
+        given: dict[str, dict[str, Any]] = {}  # source, footprint or "" -> its parameters
+        for name, value in values.items():
             if name not in known:
-                hint = did_you_mean(name, flat_names(names))
-                rule = f"is not a parameter of the collision server{hint}"
-                raise refusal(name, rule, value)
-        return cls(**groups, **rest)
+                hint = did_you_mean(name, [*known, *OF_EVERY_NODE])
+                hint = hint or "; parameters of other nodes need a section of their own"
+                raise refusal(name, f"is not a parameter of the collision server{hint}", value)
+            group, _, leaf = name.rpartition(".")
+            given.setdefault(group, {})[leaf] = value
+        own = {name: value for name, value in given.get("", {}).items() if name not in lists}
+        for list_name, (attribute, owner) in _GROUPS.items():
+            own[attribute] = tuple(owner(n, **given.get(n, {})) for n in lists[list_name])
+        return cls(**own)
 
     def parameters(self) -> dict[str, Value]:
         """Return the flat parameters of a ROS node, the inverse of `from_parameters`."""
         flat: dict[str, Value] = {}
         for each in fields(self):
+            value = getattr(self, each.name)
             if each.name in _LISTS:
-                names = tuple(one.name for one in getattr(self, each.name))
-                flat[_LISTS[each.name]] = names
+                flat[_LISTS[each.name]] = tuple(one.name for one in value)
             else:
-                flat[each.name] = getattr(self, each.name)
+                flat[each.name] = value
         for attribute, owner in _GROUPS.values():
             for one in getattr(self, attribute):
                 for each in parameter_fields(owner):
@@ -439,9 +424,8 @@ class Config:
     def changed(self, changes: Mapping[str, Any]) -> "Config":
         """Return a copy of this configuration with some flat parameters changed."""
         flat: dict[str, Any] = {**self.parameters(), **changes}
-        before = {one.name for own, _ in _GROUPS.values() for one in getattr(self, own)}
-        dropped = before - {name for each in _GROUPS for name in flat[each]}
-        kept = {name: flat[name] for name in flat if name.partition(".")[0] not in dropped}
+        owners = {"", *(name for each in _GROUPS for name in flat[each])}
+        kept = {n: flat[n] for n in flat if n in changes or n.rpartition(".")[0] in owners}
         return self.from_parameters(kept)
 
     def refusal(self, new: "Config", *, active: bool) -> str:
@@ -457,15 +441,15 @@ class Config:
         """
         old, wanted = self.parameters(), new.parameters()
         for name in sorted(old.keys() | wanted.keys()):
-            before, after = old.get(name), wanted.get(name)
+            before: Any = old.get(name)
+            after: Any = wanted.get(name)
             if before == after:
                 continue
             safe = parameter_facts(name).safe
             if safe is None:
                 return f"{name}: {WHILE_CONFIGURED}"
-            assert isinstance(before, int | float)
-            assert isinstance(after, int | float)
-            if active and name in new._optional_timeouts:
+            source, _, leaf = name.rpartition(".")
+            if active and leaf == "timeout" and not new.source(source).required:
                 rule = "cannot change while the node is active: the source is optional, so that"
                 return f"{name}: {rule} data that becomes too old is no longer an obstacle"
             if active and (after < before) == (safe == "up"):
@@ -497,63 +481,61 @@ class Config:
             names.append(DEFAULT_FOOTPRINT)
         return tuple(names)
 
-    @cached_property
-    def _optional_timeouts(self) -> frozenset[str]:
-        return frozenset(f"{each.name}.timeout" for each in self.sources if not each.required)
-
     def source(self, name: str) -> SourceConfig:
         """Return the source with this name; raises KeyError."""
         return {source.name: source for source in self.sources}[name]
 
 
-# Parameter with a list of names -> field of `Config`, and the class of each entry.
+@dataclass(frozen=True)
+class _Lists:
+    """Parameters with lists of names. `_GROUPS` has what each name stands for."""
+
+    obstacle_sources: tuple[str, ...] = parameter(
+        ("obstacles",), "Names of the obstacle sources. Each source has the parameters <name>.*.",
+    )  # fmt: skip
+    footprint_names: tuple[str, ...] = parameter(
+        (), "Names of further footprints. Each one has the parameters <name>.*. A request may "
+        "name one of them.",
+    )  # fmt: skip
+
+
+# List of names -> field of `Config` with an entry for each name, and the class of these entries.
 _GROUPS: dict[str, tuple[str, type[SourceConfig] | type[FootprintConfig]]] = {
     "obstacle_sources": ("sources", SourceConfig),
     "footprint_names": ("footprints", FootprintConfig),
 }
-# Parameter -> its field; parameters of sources and footprints begin with a point.
-_FIELDS = {each.name: each for each in parameter_fields(Config)} | {
-    f".{each.name}": each for _, owner in _GROUPS.values() for each in parameter_fields(owner)
-}
 _LISTS = {attribute: name for name, (attribute, _) in _GROUPS.items()}
-_HELP_OF_LISTS = {
-    "obstacle_sources": "Names of the obstacle sources. Each source has the parameters <name>.*.",
-    "footprint_names": "Names of further footprints. Each one has the parameters <name>.*. A "
-    "request may name one of them.",
+# Parameter -> its field; parameters of sources and footprints begin with a point.
+_FIELDS = {
+    **{each.name: each for owner in (Config, _Lists) for each in parameter_fields(owner)},
+    **{f".{each.name}": each for _, owner in _GROUPS.values() for each in parameter_fields(owner)},
 }
 
 
-def group_names(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the names of all sources and footprints that flat parameters list."""
-    return [name for each in _GROUPS for name in parameters.get(each) or ()]
+def _check_group_names(sources: Sequence[str], footprints: Sequence[str]) -> None:
+    taken = {each.name for each in fields(Config)}
+    check_names("obstacle_sources", sources, taken)
+    if len(footprints) > MAX_FOOTPRINTS:
+        rule = f"must have at most {MAX_FOOTPRINTS} names"
+        raise refusal("footprint_names", rule, len(footprints))
+    check_names("footprint_names", footprints, taken | {*sources, DEFAULT_FOOTPRINT})
 
 
-def group_defaults(parameters: Mapping[str, Any]) -> dict[str, Value]:
+def group_defaults(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``<name>.<field>`` -> default for all sources and footprints in flat parameters."""
-    found: dict[str, Value] = {}
+    found = {}
     for list_name, (_, owner) in _GROUPS.items():
-        for name in parameters.get(list_name) or ():
+        for name in parameters[list_name] or ():
             for each in parameter_fields(owner):
-                is_topic = owner is SourceConfig and each.name == "topic"
-                default: Any = each.default
-                found[f"{name}.{each.name}"] = name if is_topic else default
+                found[f"{name}.{each.name}"] = each.default
+            if owner is SourceConfig:
+                found[f"{name}.topic"] = name
     return found
 
 
 def parameter_facts(name: str) -> Facts:
     """Return the facts of a flat parameter, ``<source>.<field>`` included; raises KeyError."""
-    return Facts(_HELP_OF_LISTS[name]) if name in _GROUPS else facts_of(_FIELDS[_key(name)])
-
-
-def flat_names(groups: Sequence[str]) -> list[str]:
-    """Return the names of all flat parameters, with those of every node.
-
-    `groups` are the names of sources and footprints, each of which may have all their fields.
-    """
-    names = [*_GROUPS, *OF_EVERY_NODE]
-    for name in _FIELDS:
-        names += [group + name for group in groups] if name.startswith(".") else [name]
-    return names
+    return facts_of(_FIELDS[_key(name)])
 
 
 def checked_value(name: str, value: Any) -> Value:
@@ -566,15 +548,14 @@ def checked_value(name: str, value: Any) -> Value:
     InputError
         The name is unknown, or the value has the wrong type or is out of range.
     """
-    if name in _GROUPS:
-        names = list_of_names(name, value)
-        check_names(name, names, {each.name for each in fields(Config)})
-        return names
     each = _FIELDS.get(_key(name))
     if each is None:
         raise refusal(name, "is not a parameter of the collision server", value)
     default: Any = each.default
-    return checked(name, value, default, facts_of(each))
+    found = checked(name, value, default, facts_of(each))
+    if name in _GROUPS:
+        check_names(name, list_of_names(name, found), {each.name for each in fields(Config)})
+    return found
 
 
 def _key(name: str) -> str:

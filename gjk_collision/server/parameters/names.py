@@ -11,11 +11,8 @@ from .values import refusal
 __all__ = [
     "OF_EVERY_NODE",
     "check_names",
-    "closest_name",
     "did_you_mean",
-    "is_group_name",
     "is_of_every_node",
-    "may_set_clearance",
 ]
 
 # Parameters that rclpy gives every node. Further ones are "qos_overrides.<topic>.*".
@@ -25,18 +22,11 @@ _QOS_OVERRIDES = "qos_overrides"
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
 # (robot_base_frame: 0.77) are below it.
 _CLOSE = 0.8
-# An unknown name with one of these words may set a clearance (safety_distance,
-# footprint_padding). If it were ignored, the clearance would be smaller than the user expects.
-_WORDS_OF_SAFETY = {
-    "clearance", "collision", "distance", "footprint", "gap", "inflation", "margin", "obstacle",
-    "padding", "safe", "safety", "standoff",
-}  # fmt: skip
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-def closest_name(name: str, names: Iterable[str], cutoff: float = _CLOSE) -> str:
-    """Return the one of `names` that was probably meant by a misspelled name; empty if none.
+def did_you_mean(name: str, names: Iterable[str], cutoff: float = _CLOSE) -> str:
+    """Return the end of an error message that names the closest name; empty if none is close.
 
     Two names are close if their letters are similar, or if their words are similar but in another
     order (``front_margin`` and ``margin_front``).
@@ -44,14 +34,8 @@ def closest_name(name: str, names: Iterable[str], cutoff: float = _CLOSE) -> str
     for key in (str.lower, _sorted_words):
         by_key = {key(each): each for each in names}
         for match in get_close_matches(key(name), by_key, n=1, cutoff=cutoff):
-            return by_key[match]
+            return f"; did you mean '{by_key[match]}'?"
     return ""
-
-
-def did_you_mean(name: str, names: Iterable[str], cutoff: float = _CLOSE) -> str:
-    """Return the end of an error message that names the closest name; empty if none is close."""
-    closest = closest_name(name, names, cutoff)
-    return f"; did you mean '{closest}'?" if closest else ""
 
 
 def _sorted_words(name: str) -> str:
@@ -67,17 +51,6 @@ def is_of_every_node(name: str) -> bool:
     return name in OF_EVERY_NODE or name.startswith(f"{_QOS_OVERRIDES}./")
 
 
-def is_group_name(name: str) -> bool:
-    """Return whether a source or a footprint can have this name."""
-    return _GROUP_NAME.fullmatch(name) is not None
-
-
-def may_set_clearance(name: str) -> bool:
-    """Return whether a name has one of `_WORDS_OF_SAFETY`."""
-    split = re.split(r"[._]", _CAMEL.sub("_", name).lower())
-    return not {word.removesuffix("s") for word in split}.isdisjoint(_WORDS_OF_SAFETY)
-
-
 def check_names(parameter: str, names: Sequence[str], taken: Container[str]) -> None:
     """Check the names of sources or footprints."""
     if parameter == "obstacle_sources" and not names:
@@ -85,7 +58,7 @@ def check_names(parameter: str, names: Sequence[str], taken: Container[str]) -> 
     reserved = (*OF_EVERY_NODE, _QOS_OVERRIDES)
     for i, name in enumerate(names):
         is_used = name in taken or name in reserved or name in names[:i]
-        if not is_group_name(name) or is_used:
+        if not _GROUP_NAME.fullmatch(name) or is_used:
             rule = (
                 "must be a unique name of letters, digits and underscores, "
                 "and not the name of a parameter"

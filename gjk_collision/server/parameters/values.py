@@ -126,8 +126,7 @@ def checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
             raise refusal(name, f"must be {kind}", value)
         if facts.choices and value not in facts.choices:
             raise refusal(name, f"must be one of {facts.span}", value)
-        text: bool | str = value
-        return text
+        return bool(value) if isinstance(default, bool) else str(value)
     number = _number(name, value, facts)
     if isinstance(default, int):
         # rcl reads 1e3 and 1000.0 as floating-point numbers.
