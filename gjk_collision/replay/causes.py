@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an answer does not say itself: which clock, which message, which value, which margin."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..server.data.faults import Fault
 from ..server.data.snapshot import Report, Snapshot
 from ..server.frames.fields import nanoseconds
 from ..server.frames.poses import FrameError
@@ -101,20 +101,22 @@ class Causes:
         if age > self._limits.get(frame, inf):
             self._late[frame] = t - age, age
 
-    def explain(self, row: Row, snapshot: Snapshot, tree: TransformTree) -> str:
-        """Return what else is known about an answer; empty: nothing."""
+    def explain(
+        self, row: Row, snapshot: Snapshot, fault: Fault | None, tree: TransformTree
+    ) -> str:
+        """Return what else is known about an answer with this fault; empty: nothing."""
         if not row.is_state or row.verdict is Verdict.FREE:
             return ""
         if row.verdict is Verdict.UNKNOWN:
             if row.status is Status.CLOCK_JUMP:
                 return self._step
-            found = re.search(r"newest pose of '(.+?)' in '(.+?)'", row.message)
             with suppress(FrameError):  # the frames may have changed since then
-                if found and (frame := tree.oldest(found[2], found[1])) in self._frames:
+                frame = tree.oldest(fault.target, fault.frame) if fault and fault.frame else ""
+                if frame in self._frames:
                     self._limits[frame] = snapshot.config.transform_tolerance
                     return self._stalled(row, self._frames[frame], "transform", f"of {frame}")
             return ", ".join(
-                filter(None, (self._of_source(row, name) for name in row.bad_sources))
+                filter(None, (self._of_source(row, name, fault) for name in row.bad_sources))
             )
         pair = nearest_pair(snapshot, row)
         if row.verdict is Verdict.COLLISION:
@@ -146,13 +148,13 @@ class Causes:
                 text = f"{last.back}; messages with older stamps are not used"
                 yield " ".join(key), "step back of header stamps", 0.0, text
 
-    def _of_source(self, row: Row, name: str) -> str:
+    def _of_source(self, row: Row, name: str, fault: Fault | None) -> str:
         topic = self._names.get(name, "")
         if not (senders := [each for key, each in self._received.items() if key[0] == topic]):
             return ""
         if row.status not in STALE:
             last = max(senders, key=attrgetter("t"))
-            return f"{_value(last.fields, row.message)}in the message of {last.t:.3f} s on {topic}"
+            return f"{_value(last.fields, fault)}in the message of {last.t:.3f} s on {topic}"
         last = min(senders, key=attrgetter("stamp"))
         return self._stalled(row, last, "message", f"on {topic}")
 
@@ -181,17 +183,18 @@ def _note(received: dict[Any, _Received], key: Any, where: str, t: float, fields
     return stamp
 
 
-def _value(fields: Any, text: str) -> str:
-    """Return the value and the obstacle of an ObstacleArray that an error names; empty: none."""
-    found = re.search(r"(\w+)\[(\d+)\]", text)
-    values = getattr(fields, found[1], None) if found and hasattr(fields, "offsets") else None
-    if not found or not isinstance(values, np.ndarray) or not len(values) > int(found[2]):
+def _value(fields: Any, fault: Fault | None) -> str:
+    """Return the value and the obstacle of an ObstacleArray that a fault names; empty: none."""
+    if fault is None or fault.index is None or not hasattr(fields, "offsets"):
         return ""
-    i, count = int(found[2]), len(fields.ids)
-    begins, width = _PARTS.get(found[1], ("", max(1, len(values) // max(1, count))))
+    name, i, values = fault.field, fault.index, getattr(fields, fault.field, None)
+    if not isinstance(values, np.ndarray) or not len(values) > i:
+        return ""
+    count = len(fields.ids)
+    begins, width = _PARTS.get(name, ("", max(1, len(values) // max(1, count))))
     first = getattr(fields, begins) if begins else range(count)
     k = bisect_right(first[:count], i // width) - 1
     if k < 0:
         return ""
-    point = f"{'xy'[i % 2]} of point {i // 2 - first[k]} of " if found[1] == "xy" else ""
+    point = f"{'xy'[i % 2]} of point {i // 2 - first[k]} of " if name == "xy" else ""
     return f"{values[i]:g} as {point}obstacle {fields.ids[k]}, "

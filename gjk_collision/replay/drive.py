@@ -99,6 +99,7 @@ class Drive:
         self._time = bag.begin
         is_wrong = any(each.kind == "jump_clock" for each in faults)
         clock = "an injected fault" if is_wrong else f"the time on {topics.clock}"
+        self._ego_fault: Fault | None = None  # of the last heartbeat
         self.causes = Causes(topics.resolved(config), clock, bag.begin)
         self._server = Server(self, epoch=-1)
         self._server.configure(config, self.transforms)
@@ -153,7 +154,9 @@ class Drive:
 
     def explain(self, row: Row) -> str:
         """Return what else is known about the last row; empty: nothing."""
-        return self.causes.explain(row, self.snapshot, self.transforms)
+        known = (self._ego_fault, self.snapshot.fault)
+        fault = next((each for each in known if each and each.message == row.message), None)
+        return self.causes.explain(row, self.snapshot, fault, self.transforms)
 
     def transform(self) -> Report:
         """Return the age of the newest pose of the vehicle, or why it is not known."""
@@ -161,7 +164,7 @@ class Drive:
         try:
             _, stamp = self.transforms.latest(config.check_frame, config.base_frame)
         except FrameError as error:
-            return Report(TRANSFORM, "", Fault(error.status, str(error)))
+            return Report(TRANSFORM, "", Fault.of(error))
         age = (self.snapshot.stamp - stamp) * 1e-9 if stamp else nan  # 0: it is static
         return Report(TRANSFORM, "", None, age=age)
 
@@ -302,6 +305,7 @@ class Drive:
         self._time = time
         _, beat, is_good = self._server.beat(0, lambda beat: None)
         self.snapshot = beat.snapshot
+        self._ego_fault = beat.ego if isinstance(beat.ego, Fault) else None
         if is_good:
             return _row(time, cause, beat)
         # A snapshot whose answer is an error is not drawn.

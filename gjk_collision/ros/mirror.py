@@ -239,7 +239,7 @@ class CollisionMirror(Questions):
                 check_frame(frame)
             found = question.answer(_Data(asked.snapshots))
         except InputError as error:
-            found = question.refused(Fault(error.status, str(error)))
+            found = question.refused(Fault.of(error))
         fault = self._fault_of(asked)
         if fault is not None:
             found = question.refused(fault)

@@ -191,7 +191,7 @@ class Requests:
                 found, reply = await computed(last)
             return Answered(reply, found, last, exchange.seconds, request)
         except (InputError, FrameError) as error:
-            last, fault = server.confirm(first), Fault(error.status, str(error))
+            last, fault = server.confirm(first), Fault.of(error)
             # Without a snapshot, the state of the node is the reason, whatever is asked.
             if request.needs_data and not (last.id and server.is_active):
                 fault = last.fault or fault

@@ -296,7 +296,7 @@ class Server:
             why = error
             fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
             if isinstance(error, InputError):  # decoded, but invalid
-                fault = Fault(error.status, str(error))
+                fault = Fault.of(error)
             world.receive_fault(source, fault, **times)
         else:
             if isinstance(data, Footprint):
@@ -425,7 +425,7 @@ class Server:
         try:
             return lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
         except FrameError as error:
-            return Fault(error.status, str(error))
+            return Fault.of(error)
 
 
 class Exchange:
@@ -498,7 +498,7 @@ class Exchange:
         try:
             lookup.check_age(last.config, stamps, self._server.now())
         except FrameError as error:
-            return last.invalidated(Fault(error.status, str(error)))
+            return last.invalidated(Fault.of(error))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
             budget = self._server.config.time_budget
             text = f"the answer took {self.seconds:.3f} s, limit {budget:g} s (time_budget)"

@@ -39,7 +39,7 @@ def world_of(kind: str, message: Any, **parameters: Any) -> World:
     try:
         data = CONVERTERS[kind](message, config, source)
     except InputError as error:
-        fault = Fault(error.status, str(error))
+        fault = Fault.of(error)
         world.receive_fault("obstacles", fault, now=100 * NS, steady=0)
     else:
         world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)

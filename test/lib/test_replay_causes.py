@@ -27,6 +27,7 @@ from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
+from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.verdict import Status, Verdict
@@ -339,22 +340,23 @@ def test_two_senders_on_a_topic_are_no_step_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "text"),
+    ("field", "index", "text"),
     [
-        ("xy[5]", "nan as y of point 0 of obstacle 7, "),
-        ("radius[1]", "nan as obstacle 7, "),
-        ("poses[5]", "nan as obstacle 7, "),
-        ("path_times[2]", "nan as obstacle 7, "),
-        ("xy[99]", ""),
-        ("nothing", ""),
+        ("xy", 5, "nan as y of point 0 of obstacle 7, "),
+        ("radius", 1, "nan as obstacle 7, "),
+        ("poses", 5, "nan as obstacle 7, "),
+        ("path_times", 2, "nan as obstacle 7, "),
+        ("xy", 99, ""),
+        ("nothing", None, ""),
     ],
 )
-def test_a_value_is_named_with_its_obstacle(argument: str, text: str) -> None:
+def test_a_value_is_named_with_its_obstacle(field: str, index: int | None, text: str) -> None:
     names = "xy", "radius", "poses", "path_times"
     arrays = {name: np.full(6 if name != "radius" else 2, np.nan) for name in names}
     offsets = {"offsets": np.array([0, 2, 3]), "path_offsets": np.array([0, 1, 6])}
     fields = SimpleNamespace(ids=np.array([4, 7]), **offsets, **arrays)
-    assert _value(fields, f"{argument}: must be finite") == text
+    fault = Fault(Status.NON_FINITE, "must be finite", field=field, index=index)
+    assert _value(fields, fault) == text
 
 
 def test_a_live_change_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

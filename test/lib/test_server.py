@@ -305,7 +305,8 @@ def test_state_of_the_senders() -> None:
     wrong = InputError(Status.NON_FINITE, "linear.x", None, "must be finite (got nan)")
     assert server.receive("twist_topic", lambda: fails(wrong), clock.now) is wrong
     _, twist, _ = server.reports()
-    said = Fault(Status.NON_FINITE, f"twist_topic: {wrong}")
+    said = Fault.of(wrong).of_source("twist_topic")
+    assert said.message == f"twist_topic: {wrong}"
     assert (twist.fault, twist.received) == (said, 4)
     server.deactivate()
     assert server.reports() == []

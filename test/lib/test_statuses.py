@@ -40,7 +40,7 @@ def refused(ask: Callable[[], Any]) -> Answer:
     """What the server replies where a request breaks a rule."""
     with pytest.raises((InputError, FrameError)) as caught:
         ask()
-    return refused_with("Collide", Fault(caught.value.status, str(caught.value)))
+    return refused_with("Collide", Fault.of(caught.value))
 
 
 def batch(poses: Any, **changes: Any) -> Answer:
@@ -151,6 +151,33 @@ def test_status(status: Status) -> None:
     assert answer.status is status, answer
     assert answer.is_free == (status is Status.SUCCESS)
     assert (answer.verdict is Verdict.UNKNOWN) == (status is not Status.SUCCESS)
+
+
+def test_a_fault_names_its_source_field_and_index() -> None:
+    time, bad = Time(), boxes((0.0, 0.0))
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles(
+        "obstacles", replace(bad, xy=np.full_like(bad.xy, np.nan)), **time.both
+    )
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None
+    assert (fault.source, fault.field, fault.index) == ("obstacles", "xy", 0)
+    assert fault.message == f"obstacles: xy[0]: {fault.rule}"
+
+
+def test_what_is_not_predicted_is_named() -> None:
+    """The sender, the obstacle and the time; after the horizon, the limit and its parameter."""
+    assert timed().message.startswith(
+        "obstacles: the pose of obstacle 10 is not known at the time 1 s"
+    )
+    snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
+    for times in ([6.0, 7.0], [0.0, 6.0]):
+        path = questions.check_path(snapshot, np.array([FAR, FAR]), np.array(times))
+        late = questions.check_poses(snapshot, np.array([FAR]), np.array(times[1:]))
+        assert late.status is Status.PREDICTION_TOO_SHORT
+        assert "the end of the predictions, 5 s" in late.message
+        assert "prediction_horizon" in late.message
+        assert path.message.startswith("times: 7 s" if times[0] else "obstacles: the pose of")
 
 
 def test_every_status_is_tested() -> None:

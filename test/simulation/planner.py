@@ -66,7 +66,7 @@ class Planner:
         try:
             answer = ask(question, asked.at, Data(asked))
         except InputError as error:
-            answer = refused(question.service, Fault(error.status, str(error)))
+            answer = refused(question.service, Fault.of(error))
         return Thinking(asked, answer)
 
     def end(self, thinking: Thinking, question: Question) -> Any:

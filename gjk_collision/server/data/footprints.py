@@ -151,7 +151,7 @@ def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
     try:
         outline(footprint.points, config)
     except InputError as error:
-        return Fault(error.status, str(error))
+        return Fault.of(error)
     return None
 
 
@@ -171,7 +171,7 @@ def outline_of(
         try:
             shape = outline(points, config).inflated(error)
         except InputError as invalid:
-            return Fault(invalid.status, str(invalid))
+            return Fault.of(invalid)
         last = message.made = Outline(points, config, shape, pose)
     message.late = transforms.late
     return last

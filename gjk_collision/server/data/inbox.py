@@ -385,7 +385,7 @@ def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -
     except FrameError as error:
         is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
         kind = AwaitedTransform if is_awaited else Fault
-        return kind(error.status, str(error))
+        return kind.of(error)
 
 
 def is_excused(source: SourceConfig, fault: Fault | None) -> bool:

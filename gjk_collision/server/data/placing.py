@@ -97,7 +97,7 @@ class Sender:
                 region = region_of(data, pose, source.inflation)
             placed = _placed(solid, pose, source, config)
         except InputError as error:
-            fault = Fault(error.status, str(error))
+            fault = Fault.of(error)
             return cls(name, source, message, pose, config, solid, fault=fault)
         return cls(name, source, message, pose, config, solid, region, placed)
 
@@ -126,7 +126,7 @@ def list_fault(
         if source.static:
             data.check_at_rest()
     except InputError as error:
-        return Fault(error.status, str(error))
+        return Fault.of(error)
     made = Sender.of(name, source, message, Pose(), config)
     if data.frame == config.check_frame:
         message.made = made
@@ -153,7 +153,7 @@ def sender_of(
         try:
             pose = lookup.frame_pose(config, transforms, data.frame, 0, now)
         except FrameError as error:
-            pose = Fault(error.status, str(error))
+            pose = Fault.of(error)
     else:
         pose = pose_of(message, transforms, target)
     if isinstance(pose, Fault):

@@ -13,7 +13,7 @@ from ...geometry import Shape
 from ...verdict import Status
 from ..frames.poses import TransformSource
 from ..parameters.config import DEFAULT_FOOTPRINT, Config, SourceConfig
-from .faults import Fault, prefixed
+from .faults import Fault
 from .footprints import NamedFootprint, Outline, named_footprints, outline_fault, outline_of
 from .inbox import (
     Data,
@@ -260,7 +260,7 @@ class Received:
             topic = self._topics.get("footprint", "footprint")
             text = f"no footprint configured, and none received on the topic '{topic}'"
             missing = Fault(Status.NO_FOOTPRINT, text)
-            return Choice(fault=prefixed("footprint", self._jump or missing))
+            return Choice(fault=(self._jump or missing).of_source("footprint"))
         use = use_of(
             self.footprint,
             footprint_timeout(self._config),
@@ -268,7 +268,7 @@ class Received:
             lambda message: outline_of(message, self._config, self._transforms),
         )
         if isinstance(use.made, Fault):
-            return Choice(fault=prefixed("footprint", use.made))
+            return Choice(fault=use.made.of_source("footprint"))
         shape, points = use.made.shape, use.made.points
         return Choice(name, shape, points, use.message, selector, lasts=use.lasts)
 
@@ -283,7 +283,7 @@ class Received:
         if self.twist.last is None:
             missing = self._nothing_received("twist_topic", config.twist_topic)
             missing = replace(missing, status=Status.NO_FOOTPRINT)
-            return prefixed("twist_topic", self._jump or missing), 0.0
+            return (self._jump or missing).of_source("twist_topic"), 0.0
         use = use_of(
             self.twist,
             twist_timeout(config),
@@ -291,7 +291,7 @@ class Received:
             lambda message: twist_of(message, config, self._transforms),
         )
         made = use.made
-        return prefixed("twist_topic", made) if isinstance(made, Fault) else made, use.lasts
+        return made.of_source("twist_topic") if isinstance(made, Fault) else made, use.lasts
 
     def _use(
         self, source: SourceConfig, inbox: Inbox[Obstacles, Sender], at: Instant
@@ -324,12 +324,12 @@ class Received:
         for name, source in self._sources.items():
             if source.fault is not None:
                 bad.append(name)
-                faults.append(prefixed(name, source.fault))
+                faults.append(source.fault.of_source(name))
             elif not source.inboxes:
                 bad.append(name)
                 if source.config.required:
                     missing = self._nothing_received(name, source.config.topic)
-                    faults.append(prefixed(name, self._jump or missing))
+                    faults.append((self._jump or missing).of_source(name))
             for inbox in source.inboxes.values():
                 use = self._use(source.config, inbox, at)
                 made, lasts = use.made, min(lasts, use.lasts)
@@ -340,7 +340,7 @@ class Received:
                     continue
                 bad.append(name)
                 if not is_excused(source.config, made):
-                    faults.append(prefixed(name, made))
+                    faults.append(made.of_source(name))
         if fault := together_fault(senders, self._config):
             faults.append(fault)
             senders = []

@@ -80,7 +80,7 @@ def twist_of(
         try:
             pose, stamp = transforms.latest(target, data.frame)
         except FrameError as error:
-            return Fault(error.status, str(error))
+            return Fault.of(error)
         if stamp:
             text = f"the twist is in the frame '{data.frame}', which moves relative to "
             text += f"'{target}': it must be '{target}' or be fixed to it by static transforms"

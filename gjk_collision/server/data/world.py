@@ -26,7 +26,7 @@ from ...scene import Scene
 from ...verdict import Status
 from ..frames.poses import SameFrameOnly, TransformSource
 from ..parameters.config import Config
-from .faults import Fault, prefixed
+from .faults import Fault
 from .inbox import (
     AgeLimit,
     Instant,
@@ -351,7 +351,7 @@ class World:
         footprint = composed.choice.message if "footprint" in needed else None
         timeout = footprint_timeout(self._config)
         if footprint is not None and (fault := age_fault(footprint, timeout, at)):
-            yield "footprint", prefixed("footprint", fault)
+            yield "footprint", fault.of_source("footprint")
         name, present_name = composed.choice.name, present.choice.name
         if needed and present.choice.fault is not None:
             yield "footprint", present.choice.fault
@@ -361,7 +361,7 @@ class World:
             yield "footprint", Fault(Status.SNAPSHOT_MISMATCH, text)
         for each in composed.senders:
             if fault := age_fault(each.message, source_timeout(each.source), at):
-                yield each.source.name, prefixed(each.source.name, fault)
+                yield each.source.name, fault.of_source(each.source.name)
         static = [each for each in composed.senders if each.source.static]
         moved = [each for each in static if each not in present.senders]
         if not moved:
@@ -370,7 +370,7 @@ class World:
         if passed > limit:
             text = f"placed {passed:.3f} s ago in a frame that has moved, limit {limit:g} s"
             fault = Fault(Status.TF_EXTRAPOLATION, f"{text} (transform_tolerance)")
-            yield from ((each.source.name, prefixed(each.source.name, fault)) for each in moved)
+            yield from ((each.source.name, fault.of_source(each.source.name)) for each in moved)
         if is_complete and present.data_fault is not None:
             yield "", present.data_fault
 

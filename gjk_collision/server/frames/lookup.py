@@ -95,7 +95,7 @@ def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
             text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
             limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
             limit += " (transform_tolerance)"
-            raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
+            raise FrameError(Status.TF_EXTRAPOLATION, text + limit, frame, config.check_frame)
 
 
 def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pose:

@@ -52,15 +52,17 @@ class FrameError(Exception):
     ----------
     status : Status
         UNKNOWN_FRAME, TF_UNAVAILABLE or TF_EXTRAPOLATION.
+    frame, target : str
+        The frame whose newest pose in the other one is too old; empty: another reason.
     """
 
-    def __init__(self, status: Status, message: str) -> None:
+    def __init__(self, status: Status, message: str, frame: str = "", target: str = "") -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.frame, self.target = status, frame, target
 
-    def __reduce__(self) -> "tuple[type[FrameError], tuple[Status, str]]":
+    def __reduce__(self) -> "tuple[type[FrameError], tuple[Status, str, str, str]]":
         """Return what `pickle` needs."""
-        return type(self), (self.status, str(self))
+        return type(self), (self.status, str(self), self.frame, self.target)
 
 
 class Pose(NamedTuple):
