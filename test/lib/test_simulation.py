@@ -22,6 +22,7 @@ from simulation.run import Run
 LENGTH = 15.0  # s of simulated time per seed
 
 
+@pytest.mark.requirement("D-13")
 @pytest.mark.requirement("D-16")
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_every_free_is_justified(seed: int) -> None:

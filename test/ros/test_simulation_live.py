@@ -23,6 +23,7 @@ LENGTH = 5.0  # s per history
 ENOUGH = 100  # comparisons with only one possible answer
 
 
+@pytest.mark.requirement("D-13")
 def test_the_simulated_node_answers_like_the_real_one() -> None:
     report = Report()
     for seed in range(1, 13):  # two or three of them are enough on an idle machine
