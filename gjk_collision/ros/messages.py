@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from builtin_interfaces.msg import Time
-from gjk_collision.msg import CollisionState, Footprint, ObstacleArray
+from gjk_collision.msg import AgeLimit, CollisionState, Footprint, ObstacleArray, Sender
 
 from ..server.data.faults import Fault
 from ..server.server import Heartbeat
@@ -96,11 +95,6 @@ def _set_part(message: Any, name: str, value: Mapping[str, Any]) -> None:
     fill(getattr(message, name), value)
 
 
-def _set_times(message: Any, name: str, value: Iterable[int]) -> None:
-    stamps = [divmod(each, 1_000_000_000) for each in value]
-    setattr(message, name, [Time(sec=sec, nanosec=nanosec) for sec, nanosec in stamps])
-
-
 def _set_time(message: Any, name: str, value: int) -> None:
     part = getattr(message, name)
     part.sec, part.nanosec = divmod(value, 1_000_000_000)
@@ -119,10 +113,10 @@ _TYPECODES = {
     "sequence<int64>": "q",
     "sequence<double>": "d",
 }
-_KINDS = {f"sequence<gjk_collision/{e.__name__}>": e for e in (Footprint, ObstacleArray)}
+_PARTS = AgeLimit, Footprint, ObstacleArray, Sender
+_KINDS = {f"sequence<gjk_collision/{e.__name__}>": e for e in _PARTS}
 _SETTERS: dict[str, Callable[[Any, str, Any], None]] = {
     "sequence<string>": _set_strings,
-    "sequence<builtin_interfaces/Time>": _set_times,
     "builtin_interfaces/Time": _set_time,
     "geometry_msgs/Point": _set_point,
     "geometry_msgs/Vector3": _set_point,

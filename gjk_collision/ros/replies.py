@@ -407,15 +407,13 @@ def _derivatives(results: Values, n: int, k: int) -> Values:
         smooth = shaped["gradient_smooth"].astype(bool)
         gradients = results["gradients"].reshape(n, found, 3)
         return shaped | {"gradient_smooth": smooth, "gradients": gradients}
-    # Views of one value: `k` may be so great that the request was refused because of it.
-    unknown = np.broadcast_to(np.nan, (n, k))
-    return {
-        "gradient_ids": np.broadcast_to(-1, (n, k)),
-        "gradient_distances": unknown,
-        "gradients": np.broadcast_to(np.nan, (n, k, 3)),
-        "gradient_rates": unknown,
-        "gradient_smooth": np.broadcast_to(False, (n, k)),
-    }
+    floats, smooth = np.empty((n, 0)), np.empty((n, 0), bool)
+    ids, gradients = np.empty((n, 0), np.int64), np.empty((n, 0, 3))
+    if k:  # views of one value: `k` may be so great that the request was refused because of it
+        floats, smooth = np.broadcast_to(np.nan, (n, k)), np.broadcast_to(False, (n, k))
+        ids, gradients = np.broadcast_to(-1, (n, k)), np.broadcast_to(np.nan, (n, k, 3))
+    values = ids, floats, floats, smooth, gradients
+    return dict(zip(names, values, strict=True))
 
 
 def _first_of_groups(free: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
