@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InputError
+from .errors import InputError, refuse
 from .verdict import Status
 
 __all__ = [
@@ -52,8 +52,7 @@ _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` crea
 def instance(value: T, kind: type[T], argument: str) -> T:
     """Return `value`, which must be an instance of the class `kind`."""
     if not isinstance(value, kind):
-        rule = f"must be a {kind.__name__} (got {type(value).__name__})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, f"must be a {kind.__name__}", type(value).__name__)
     return value
 
 
@@ -66,8 +65,7 @@ def as_number(value: float, argument: str) -> float:
             return value.__float__()  # unlike float(), this refuses strings
     except (AttributeError, TypeError, ValueError, OverflowError):
         pass
-    rule = f"must be a number (got {short(value)})"
-    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    refuse(argument, "must be a number", short(value))
 
 
 def _loses_meaning(value: object) -> bool:
@@ -85,15 +83,13 @@ def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31
             return whole
     except TypeError:
         pass
-    rule = f"must be a whole number from {low} to {high} (got {short(value)})"
-    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    refuse(argument, f"must be a whole number from {low} to {high}", short(value))
 
 
 def as_bool(value: bool, argument: str) -> bool:
     """Return True or False. Other objects with a truth value are refused."""
     if not isinstance(value, _BOOLS):
-        rule = f"must be True or False (got {short(value)})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, "must be True or False", short(value))
     return bool(value)
 
 
@@ -101,16 +97,15 @@ def as_frame(value: object, argument: str) -> str:
     """Return the name of a frame. tf2 has no frames with a slash at the begin or the end."""
     if isinstance(value, str) and value and value == value.strip("/"):
         return value
-    rule = f"must be the name of a frame, without a slash at its begin or end (got {short(value)})"
-    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    rule = "must be the name of a frame, without a slash at its begin or end"
+    refuse(argument, rule, short(value))
 
 
 def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
     """Return a string that is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         *others, last = map(repr, choices)
-        rule = f"must be {', '.join(others)} or {last} (got {short(value)})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, f"must be {', '.join(others)} or {last}", short(value))
     return value
 
 
@@ -121,8 +116,7 @@ def as_list(values: Sequence[T], argument: str) -> list[T]:
             return list(values)
     except TypeError:
         pass
-    rule = f"must be a sequence (got {type(values).__name__})"
-    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    refuse(argument, "must be a sequence", type(values).__name__)
 
 
 def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.float64]:
@@ -142,7 +136,7 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
             rule = f"must be an array of real numbers (got {kind})"
             if kind == "Shape" and argument in ("pose", "poses"):
                 rule += ": a Shape comes before the poses"
-            raise InputError(Status.INVALID_INPUT, argument, None, rule)
+            refuse(argument, rule)
     if columns:
         _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")
@@ -153,7 +147,7 @@ def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> lis
     array = as_floats(values, argument)
     if array.shape != (names.count(",") + 1,):
         rule = f"must be ({names}) (got shape {array.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+        refuse(argument, rule, status=Status.ARRAY_MISMATCH)
     numbers: list[float] = array.tolist()
     return numbers
 
@@ -170,11 +164,11 @@ def as_rows_of(values: ArrayLike, argument: str, columns: int, name: str) -> NDA
     if rows.size and shape and shape[-1] == columns:
         return rows
     if rows.size == 0 and shape[-1] in (0, columns):
-        raise InputError(Status.EMPTY_REQUEST, argument, None, f"must hold at least one {name}")
+        refuse(argument, f"must hold at least one {name}", status=Status.EMPTY_REQUEST)
     rule = f"must have shape (..., {columns}) (got {shape})"
     if rows.ndim == 2 and len(rows) == columns:
         rule += f": transpose it, as in {argument}.T"
-    raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+    refuse(argument, rule, status=Status.ARRAY_MISMATCH)
 
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:
@@ -198,8 +192,7 @@ def as_integers(
         return np.empty(0, dtype)
     array = _as_array(values, argument)
     if array.dtype.kind not in "iu" and array.size:
-        rule = f"must be an array of integers (got {_kind(values, array)})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, "must be an array of integers", _kind(values, array))
     _check_shape(array, argument, columns)
     if array.size == 0:
         return np.empty(array.shape, dtype=dtype)
@@ -207,8 +200,7 @@ def as_integers(
     outside = (array < limits.min) | (array > limits.max)
     if outside.any():
         i = int(np.argmax(outside))
-        rule = f"must lie in [{limits.min}, {limits.max}] (got {array.flat[i]})"
-        raise InputError(Status.INVALID_INPUT, argument, i, rule)
+        refuse(argument, f"must lie in [{limits.min}, {limits.max}]", array.flat[i], index=i)
     return array.astype(dtype)
 
 
@@ -255,8 +247,7 @@ def _is_ours(names: dict[str, Any]) -> bool:
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
     masked = _masked_row(values)  # asarray() would drop the mask
     if masked is not None:
-        rule = "must not be masked: remove the element"
-        raise InputError(Status.INVALID_INPUT, argument, masked, rule)
+        refuse(argument, "must not be masked: remove the element", index=masked)
     try:
         # Lists that hold each other have too many elements long before numpy refuses them.
         if _depth(values) > _DEEPEST:
@@ -326,4 +317,4 @@ def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -
         rule = f"must have shape {shapes} (got {array.shape})"
         if array.ndim == 2 and len(array) in columns:
             rule += f": transpose it, as in {argument}.T"
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+        refuse(argument, rule, status=Status.ARRAY_MISMATCH)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
-from .errors import InputError
+from .errors import refuse
 from .geometry import PoseLike, Shape
 from .verdict import Status
 
@@ -66,8 +66,7 @@ def obstacles_from_grid(
     cells = _checked_cells(grid)
     size = as_number(resolution, "resolution")
     if not size > 0.0:
-        rule = f"must be greater than 0 (got {size})"
-        raise InputError(Status.INVALID_INPUT, "resolution", None, rule)
+        refuse("resolution", "must be greater than 0", size)
     pose = as_vector(origin, "origin")
     limit = as_integer(occupied, "occupied", 0, 100)
     marked = _marked(cells, limit, as_bool(unknown_is_occupied, "unknown_is_occupied"))
@@ -142,7 +141,7 @@ def check_increment(angle_increment: float, count: int) -> None:
     """
     if angle_increment == 0.0 and count > 1:
         rule = f"must not be 0 for {count} beams; give the angle from each beam to the next in rad"
-        raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
+        refuse("angle_increment", rule)
 
 
 def obstacles_from_points(xy: ArrayLike, radius: float) -> list[Shape]:
@@ -193,12 +192,12 @@ def _checked_cells(grid: ArrayLike) -> NDArray[np.integer]:
     else:
         cells = as_integers(grid, "grid", np.int64)
     if cells.size == 0:
-        raise InputError(Status.EMPTY_REQUEST, "grid", None, "must hold at least one cell")
+        refuse("grid", "must hold at least one cell", status=Status.EMPTY_REQUEST)
     if cells.ndim != 2:
         rule = f"must have shape (h, w) (got {cells.shape})"
         if cells.ndim == 1:
             rule += ": reshape it, as in data.reshape(info.height, info.width)"
-        raise InputError(Status.ARRAY_MISMATCH, "grid", None, rule)
+        refuse("grid", rule, status=Status.ARRAY_MISMATCH)
     if cells.min() < -1 or cells.max() > 100:
         i = int(np.argmax((cells < -1) | (cells > 100)))
         row, column = divmod(i, cells.shape[1])
@@ -206,5 +205,5 @@ def _checked_cells(grid: ArrayLike) -> NDArray[np.integer]:
             "must be an occupancy from 0 to 100, or -1: unknown"
             f" (got {cells[row, column]} at [{row}, {column}])"
         )
-        raise InputError(Status.INVALID_INPUT, "grid", i, rule)
+        refuse("grid", rule, index=i)
     return cells

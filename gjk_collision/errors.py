@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from .verdict import Status
 
-__all__ = ["InputError"]
+__all__ = ["InputError", "refuse"]
 
 _LONGEST = 400  # characters of a rule
 
@@ -40,3 +42,14 @@ class InputError(ValueError):
 
     def __reduce__(self) -> tuple[type[InputError], tuple[Status, str, int | None, str]]:
         return type(self), (self.status, self.argument, self.index, self.rule)
+
+
+def refuse(
+    name: str,
+    rule: str,
+    got: object = ...,
+    index: int | None = None,
+    status: Status = Status.INVALID_INPUT,
+) -> NoReturn:
+    """Raise InputError for the argument `name`. The message shows `got`, if it is given."""
+    raise InputError(status, name, index, rule if got is ... else f"{rule} (got {got})")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import as_floats, as_list, as_number, as_point, as_vector
-from .errors import InputError
+from .errors import InputError, refuse
 from .formats import geo, svg
 from .formats.figures import VEHICLE, VEHICLE_AREA, outline
 from .record import Record
@@ -52,8 +52,7 @@ class Shape:
     def __init__(self, core: _core.Shape) -> None:
         """Wrap a shape of the kernel. For internal use: call a class method instead."""
         if not isinstance(core, _core.Shape):
-            rule = f"use Shape.polygon or another class method (got {type(core).__name__})"
-            raise InputError(Status.INVALID_INPUT, "core", None, rule)
+            refuse("core", "use Shape.polygon or another class method", type(core).__name__)
         self._core = core
 
     @classmethod
@@ -226,7 +225,7 @@ class Shape:
         if isinstance(holes, (int, float)):
             given = short(holes)
             rule = f"must be a sequence of outlines (got {given}): a radius is radius={given}"
-            raise InputError(Status.INVALID_INPUT, "holes", None, rule)
+            refuse("holes", rule)
         rings = [
             as_floats(hole, f"holes[{k}]", 2) for k, hole in enumerate(as_list(holes, "holes"))
         ]
@@ -251,7 +250,7 @@ class Shape:
         """
         given = cores(shapes)
         if not given:
-            raise InputError(Status.INVALID_INPUT, "shapes", None, "must hold at least one Shape")
+            refuse("shapes", "must hold at least one Shape")
         return cls(_core.compound(given))
 
     @classmethod
@@ -421,8 +420,7 @@ def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape
     listed = []
     for i, shape in enumerate(as_list(shapes, argument)):
         if not isinstance(shape, Shape):
-            rule = f"must be a Shape (got {type(shape).__name__})"
-            raise InputError(Status.INVALID_INPUT, argument, i, rule)
+            refuse(argument, "must be a Shape", type(shape).__name__, index=i)
         listed.append(shape._core)
     return listed
 
@@ -436,8 +434,7 @@ def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
         if piece.kind == "Point":
             return [Shape.hull(points, radius)]
         if len(points) < 2:
-            rule = "a LineString needs at least 2 points"
-            raise InputError(Status.TOO_FEW_POINTS, "points", None, rule)
+            refuse("points", "a LineString needs at least 2 points", status=Status.TOO_FEW_POINTS)
         Shape.hull(points)  # checks all points
         return [Shape.hull(points[i : i + 2], radius) for i in range(len(points) - 1)]
     except InputError as error:
@@ -452,11 +449,11 @@ def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
 def _half(size: float, argument: str) -> float:
     number = as_number(size, argument)
     if not number > 0.0:
-        raise InputError(Status.INVALID_INPUT, argument, None, "must be greater than 0")
+        refuse(argument, "must be greater than 0")
     if number == inf:
-        raise InputError(Status.NON_FINITE, argument, None, "must be finite")
+        refuse(argument, "must be finite", status=Status.NON_FINITE)
     if number > 2.0 * _core.MAX_COORDINATE:
-        raise InputError(Status.COORD_RANGE, argument, None, "must not exceed 2e15 m")
+        refuse(argument, "must not exceed 2e15 m", status=Status.COORD_RANGE)
     return number / 2.0
 
 

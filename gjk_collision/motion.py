@@ -21,7 +21,7 @@ from .arguments import (
     as_vector,
     instance,
 )
-from .errors import InputError
+from .errors import InputError, refuse
 from .geometry import PoseLike, Shape
 from .record import Record
 from .verdict import Status, Verdict, no_truth_value
@@ -48,8 +48,7 @@ class Motion:
     def __init__(self, core: _core.Motion) -> None:
         """Wrap a motion of the kernel. For internal use: call a class method instead."""
         if not isinstance(core, _core.Motion):
-            rule = f"use Motion.still, Motion.constant or Motion.path (got {type(core).__name__})"
-            raise InputError(Status.INVALID_INPUT, "core", None, rule)
+            refuse("core", "use Motion.still, Motion.constant or Motion.path", type(core).__name__)
         self._core = core
 
     @classmethod
@@ -153,8 +152,8 @@ class Motion:
         """
         pose = self._core.at(as_number(t, "t"))
         if pose is None:
-            rule = f"must lie in [{self.begin}, {self.end}] (got {t})"
-            raise InputError(Status.PREDICTION_TOO_SHORT, "t", None, rule)
+            rule = f"must lie in [{self.begin}, {self.end}]"
+            refuse("t", rule, t, status=Status.PREDICTION_TOO_SHORT)
         return np.array(pose)
 
     def travel(self, shape: Shape, t0: float, t1: float) -> float:
@@ -172,10 +171,9 @@ class Motion:
         begin, end = as_number(t0, "t0"), as_number(t1, "t1")
         for name, value in (("t0", begin), ("t1", end)):
             if isnan(value):
-                raise InputError(Status.NON_FINITE, name, None, "must not be NaN")
+                refuse(name, "must not be NaN", status=Status.NON_FINITE)
         if end < begin:
-            rule = f"must not be earlier than t0 = {begin} (got {end})"
-            raise InputError(Status.INVALID_INPUT, "t1", None, rule)
+            refuse("t1", f"must not be earlier than t0 = {begin}", end)
         return self._core.travel(core, begin, end)
 
 
@@ -470,17 +468,15 @@ def _checked_motions(
     end = min(motion_a.end, motion_b.end) if t1 is None else as_number(t1, "t1")
     for name, value in (("t0", begin), ("t1", end)):
         if not isfinite(value):
-            rule = f"must be finite: give it if both motions are known at all times (got {value})"
-            raise InputError(Status.NON_FINITE, name, None, rule)
+            rule = "must be finite: give it if both motions are known at all times"
+            refuse(name, rule, value, status=Status.NON_FINITE)
         if abs(value) > _core.MAX_COORDINATE:
-            rule = f"magnitude must not exceed 1e15 s (got {value})"
-            raise InputError(Status.COORD_RANGE, name, None, rule)
+            refuse(name, "magnitude must not exceed 1e15 s", value, status=Status.COORD_RANGE)
     if end < begin:
-        rule = f"must not be earlier than t0 = {begin} (got {end})"
-        raise InputError(Status.INVALID_INPUT, "t1", None, rule)
+        refuse("t1", f"must not be earlier than t0 = {begin}", end)
     if not end - begin < _core.MAX_COORDINATE:
-        rule = f"must be less than 1e15 s later than t0 = {begin} (got {end})"
-        raise InputError(Status.COORD_RANGE, "t1", None, rule)
+        rule = f"must be less than 1e15 s later than t0 = {begin}"
+        refuse("t1", rule, end, status=Status.COORD_RANGE)
     return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import as_floats, as_integer, as_number, as_poses, located, located_in
-from .errors import InputError
+from .errors import InputError, refuse
 from .formats import svg
 from .formats.figures import VEHICLE
 from .results import of_whole_length
@@ -42,8 +42,7 @@ class Path:
 
     def __init__(self, *_: object) -> None:
         """Refuse: a path is created by one of the class methods."""
-        rule = "use Path.straight, Path.arcs, Path.dubins or Path.reeds_shepp"
-        raise InputError(Status.INVALID_INPUT, "Path", None, rule)
+        refuse("Path", "use Path.straight, Path.arcs, Path.dubins or Path.reeds_shepp")
 
     @classmethod
     def straight(cls, poses: ArrayLike) -> Path:
@@ -66,8 +65,8 @@ class Path:
         """
         given = _checked_poses(poses, "poses")
         if given.ndim < 2:
-            rule = f"must have shape (..., n, 3) (got {given.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+            rule = "must have shape (..., n, 3)"
+            refuse("poses", rule, given.shape, status=Status.ARRAY_MISMATCH)
         return cls._of(np.array(given).reshape(-1, *given.shape[-2:]), (), None, given.shape[:-2])
 
     @classmethod
@@ -95,10 +94,9 @@ class Path:
         if ways.shape in ((0,), (0, 2)):
             ways = np.zeros((1, 2))  # no arc: the vehicle stands
         if ways.size == 0 and ways.ndim >= 2:
-            raise InputError(Status.EMPTY_REQUEST, "arcs", None, "must hold at least one arc")
+            refuse("arcs", "must hold at least one arc", status=Status.EMPTY_REQUEST)
         if ways.ndim < 2 or ways.shape[-1] != 2:
-            rule = f"must have shape (..., m, 2) (got {ways.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule)
+            refuse("arcs", "must have shape (..., m, 2)", ways.shape, status=Status.ARRAY_MISMATCH)
         steps = ways.shape[-2]
         leading = ways.shape[:-1]  # where a check of the kernel finds an error
         try:
@@ -241,8 +239,7 @@ class Path:
         """
         arcs = self._only("segments")._arcs
         if arcs is None:
-            rule = "a straight path has poses only: use Path.poses"
-            raise InputError(Status.INVALID_INPUT, "segments", None, rule)
+            refuse("segments", "a straight path has poses only: use Path.poses")
         return arcs.copy()
 
     def __len__(self) -> int:
@@ -254,8 +251,7 @@ class Path:
     def __getitem__(self, index: int) -> Path:
         """Return one path. Only for a `Path` of shape (K,)."""
         if len(self._leading) != 1:
-            rule = f"needs a path of shape (K,) (got {self._leading})"
-            raise InputError(Status.INVALID_INPUT, "index", None, rule)
+            refuse("index", "needs a path of shape (K,)", self._leading)
         count = self._leading[0]
         k = as_integer(index, "index")
         if not -count <= k < count:
@@ -327,7 +323,7 @@ class Path:
             if not given.ndim or shape[:-1] not in ((), self._leading):
                 rule = f"must have shape (m,) or {(*self._leading, 'm')} for paths of shape"
                 rule = f"{rule} {self._leading} (got {shape})".replace("'", "")
-                raise InputError(Status.ARRAY_MISMATCH, "distances", None, rule)
+                refuse("distances", rule, status=Status.ARRAY_MISMATCH)
             shape = (*self._leading, shape[-1])
         row = shape[-1] if self._leading else given.size
         each = np.broadcast_to(given, shape).reshape(len(self._poses), row)
@@ -434,8 +430,8 @@ class Path:
         if not fits or given.shape[-1] not in allowed:
             row = " or ".join(f"({count},)" for count in sorted(allowed))
             each = f", or one such row for each path of shape {self._leading}"
-            rule = f"must have shape {row}{each if self._leading else ''} (got {given.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+            rule = f"must have shape {row}{each if self._leading else ''}"
+            refuse("times", rule, given.shape, status=Status.ARRAY_MISMATCH)
         with located_in(times=given.shape):
             _core.check_times(given, "times", given.shape[-1])
         rows = np.broadcast_to(given.reshape(-1, given.shape[-1]), (len(lengths), given.shape[-1]))
@@ -449,8 +445,7 @@ class Path:
         if self._leading:
             is_row = len(self._leading) == 1
             how = "select one, as in path[0]" if is_row else "move one: path[0].moved(pose)"
-            rule = f"needs one path (got shape {self._leading}): {how}"
-            raise InputError(Status.INVALID_INPUT, argument, None, rule)
+            refuse(argument, f"needs one path (got shape {self._leading}): {how}")
         return self
 
     def _steps(self) -> NDArray[np.float64]:
@@ -481,10 +476,9 @@ def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray
         return times
     total = _sum(lengths)
     if not total > 0.0:
-        rule = (
-            f"must hold a time for each of the {len(lengths) + 1} poses of a path without length"
-        )
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, f"{rule} (got 2)")
+        count = len(lengths) + 1
+        rule = f"must hold a time for each of the {count} poses of a path without length"
+        refuse("times", rule, 2, status=Status.ARRAY_MISMATCH)
     shares = np.append(0.0, np.cumsum(lengths) / total)
     knots: NDArray[np.float64] = times[0] + (times[1] - times[0]) * shares
     knots[-1] = times[1]
@@ -493,8 +487,7 @@ def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray
     for i in range(len(knots) - 2, 0, -1):
         knots[i] = min(knots[i], np.nextafter(knots[i + 1], -np.inf))
     if not knots[0] < knots[1]:
-        rule = f"are too close to each other for {len(lengths)} segments (got {times.tolist()})"
-        raise InputError(Status.INVALID_INPUT, "times", None, rule)
+        refuse("times", f"are too close to each other for {len(lengths)} segments", times.tolist())
     return knots
 
 

@@ -18,7 +18,7 @@ try:
 except ImportError as error:
     raise ImportError("gjk_collision.plotting needs matplotlib: pip install matplotlib") from error
 
-from .errors import InputError
+from .errors import refuse
 from .formats.figures import (
     OBSTACLE,
     OBSTACLE_AREA,
@@ -153,8 +153,8 @@ def draw_result(
     placed = np.asarray(poses, np.float64).reshape(-1, 3)
     verdicts = np.ravel(result.verdicts)
     if len(verdicts) != len(placed):
-        rule = f"must be those of the result, {len(verdicts)} (got {len(placed)})"
-        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+        rule = f"must be those of the result, {len(verdicts)}"
+        refuse("poses", rule, len(placed), status=Status.ARRAY_MISMATCH)
     drawing = _Outlines(shape)
     for verdict in (Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN, Verdict.COLLISION):
         some = placed[verdicts == verdict]
@@ -217,7 +217,7 @@ def draw_path(
         _draw_path(axes, given, outlined, free, said, footprints, style)
     elif result is not None and np.shape(getattr(result, "verdicts", 0)) != given.shape:
         rule = f"must be that of these paths, of shape {given.shape}"
-        raise InputError(Status.ARRAY_MISMATCH, "result", None, rule)
+        refuse("result", rule, status=Status.ARRAY_MISMATCH)
     for k in range(given.shape[0] if given.shape else 0):
         said = None if result is None else Verdict(result.verdicts[k])  # type: ignore[union-attr]
         to = None if free is None else free[k]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import as_floats, as_list
-from ..errors import InputError
+from ..errors import refuse
 from ..verdict import Status
 
 __all__ = ["Piece", "pieces"]
@@ -59,14 +59,12 @@ def pieces(g: Any, where: str = "g", depth: int = 0) -> Iterator[Piece]:
     found = getattr(g, "__geo_interface__", g)
     if not isinstance(found, Mapping) or "type" not in found:
         rule = "must have __geo_interface__ or be a mapping as in GeoJSON"
-        raise InputError(Status.INVALID_INPUT, where, None, f"{rule} (got {type(g).__name__})")
+        refuse(where, rule, type(g).__name__)
     if depth > _DEEPEST:
-        rule = f"must not hold more than {_DEEPEST} features or collections in each other"
-        raise InputError(Status.INVALID_INPUT, "g", None, rule)
+        refuse("g", f"must not hold more than {_DEEPEST} features or collections in each other")
     kind = found["type"]
     if not isinstance(kind, str):
-        rule = f"type must be a string (got {type(kind).__name__})"
-        raise InputError(Status.INVALID_INPUT, where, None, rule)
+        refuse(where, "type must be a string", type(kind).__name__)
     if kind == "Feature":
         yield from pieces(found.get("geometry"), f"{where}.geometry", depth + 1)
         return
@@ -81,8 +79,7 @@ def pieces(g: Any, where: str = "g", depth: int = 0) -> Iterator[Piece]:
             return
     if kind not in _KINDS:
         names = ", ".join(_KINDS)
-        rule = f"type must be one of {names}, GeometryCollection, Feature (got {short(kind)})"
-        raise InputError(Status.INVALID_INPUT, where, None, rule)
+        refuse(where, f"type must be one of {names}, GeometryCollection, Feature", short(kind))
     place, coordinates = f"{where}.coordinates", found.get("coordinates")
     if not kind.startswith("Multi"):
         yield _piece(kind, coordinates, place)
@@ -102,17 +99,17 @@ def _piece(kind: str, coordinates: Any, where: str) -> Piece:
 def _listed(values: Any, where: str) -> list[Any]:
     listed = as_list(values, where)
     if not listed:
-        raise InputError(Status.TOO_FEW_POINTS, where, None, "must not be empty")
+        refuse(where, "must not be empty", status=Status.TOO_FEW_POINTS)
     return listed
 
 
 def _points(values: Any, where: str) -> NDArray[np.float64]:
     points = as_floats(_listed(values, where), where)
     if points.size == 0:
-        raise InputError(Status.TOO_FEW_POINTS, where, None, "must not be empty")
+        refuse(where, "must not be empty", status=Status.TOO_FEW_POINTS)
     if points.ndim != 2 or points.shape[1] != 2:
         rule = f"must be a list of positions x, y (got shape {points.shape})"
         if points.ndim == 2 and points.shape[1] == 3:
             rule += ": drop z, for example with shapely.force_2d"
-        raise InputError(Status.ARRAY_MISMATCH, where, None, rule)
+        refuse(where, rule, status=Status.ARRAY_MISMATCH)
     return points

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..arguments import as_number, instance
-from ..errors import InputError
+from ..errors import refuse
 from ..geometry import Shape
 from ..scene import Scene
-from ..verdict import Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,8 +136,7 @@ def positive(value: float, argument: str) -> float:
     """Return a number that is greater than 0."""
     number = as_number(value, argument)
     if not number > 0.0:
-        rule = f"must be greater than 0 (got {number})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, "must be greater than 0", number)
     return number
 
 
@@ -175,8 +173,7 @@ def edge_margin(step: float, reach: float, turning_radius: float) -> float:
     length, radius = positive(step, "step"), positive(turning_radius, "turning_radius")
     distance = as_number(reach, "reach")
     if not 0.0 <= distance < inf:
-        rule = f"must be finite and not negative (got {distance})"
-        raise InputError(Status.INVALID_INPUT, "reach", None, rule)
+        refuse("reach", "must be finite and not negative", distance)
     return 0.5 * length * (1.0 + distance / radius)
 
 

@@ -16,8 +16,7 @@ except ImportError as error:
     raise ImportError(f"gjk_collision.planning: {text}") from error
 
 from .. import _core
-from ..errors import InputError
-from ..verdict import Status
+from ..errors import refuse
 from .edges import SceneChecker, edge_margin, edge_poses, positive, reach
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
             return
         if step is None:
             rule = "is required for a checker of poses; use path_checker(scene, shape) to avoid it"
-            raise InputError(Status.INVALID_INPUT, "step", None, rule)
+            refuse("step", rule)
         self._is_free = _Poses(self._space, checker, positive(step, "step"))
 
     def checkMotion(self, start: Any, end: Any) -> bool:
@@ -137,15 +136,14 @@ def _drives_back(space: Any, planner: Any) -> bool:
     """Return whether an edge may be driven from its end to its start, on another curve."""
     kind = planner if isinstance(planner, type) else type(planner)
     if planner is not None and not issubclass(kind, ob.Planner):
-        rule = f"must be a planner of OMPL or its class (got {planner!r})"
-        raise InputError(Status.INVALID_INPUT, "planner", None, rule)
+        refuse("planner", f"must be a planner of OMPL or its class (got {planner!r})")
     if type(space) is ob.SE2StateSpace or kind.__name__ in _DIRECTED:
         return False
     if planner is None and not space.hasSymmetricInterpolate():
         rule = "is required in a space that is not symmetric, because some planners drive edges "
         rule += "in the direction that was not checked; pass the one that you use, for example "
         rule += "planner=ompl.geometric.RRT"
-        raise InputError(Status.INVALID_INPUT, "planner", None, rule)
+        refuse("planner", rule)
     return True
 
 
@@ -199,7 +197,7 @@ class _Curve:
             name = type(space).__name__
             rule = "path_checker needs an SE2StateSpace, DubinsStateSpace or ReedsSheppStateSpace"
             rule += f" (got {name}): use scene_checker with a step and edge_margin"
-            raise InputError(Status.INVALID_INPUT, "si", None, rule)
+            refuse("si", rule)
         # Driven back, the curve of OMPL may be another one of the same length.
         self._is_symmetric = both and self._steering in (2, 3)
         self._at = at = space.allocState()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..arguments import as_floats, as_list, as_number, located_in
-from ..errors import InputError
+from ..errors import InputError, refuse
 from ..formats import svg
 from ..formats.figures import VEHICLE, VEHICLE_AREA, rings
 from ..verdict import Status
@@ -85,12 +85,10 @@ class Region:
         self._outlines = _checked(outlines, "outlines")
         self._holes = _checked(holes, "holes")
         if not self._outlines:
-            rule = "must hold at least one outline"
-            raise InputError(Status.EMPTY_REQUEST, "outlines", None, rule)
+            refuse("outlines", "must hold at least one outline", status=Status.EMPTY_REQUEST)
         self._snap = as_number(snap, "snap")
         if not (self._snap == 0.0 or 1e-40 <= self._snap <= _core.MAX_COORDINATE):
-            rule = f"must be 0 or lie in [1e-40, 1e15] m (got {self._snap})"
-            raise InputError(Status.INVALID_INPUT, "snap", None, rule)
+            refuse("snap", "must be 0 or lie in [1e-40, 1e15] m", self._snap)
         rings = [*self._outlines, *self._holes]
         for k, ring in enumerate(rings):
             if len(ring) == 0:
@@ -112,8 +110,7 @@ class Region:
             rule = f"{error.rule}, after snapping by {self._snap} m"
             raise InputError(error.status, error.argument, error.index, rule) from None
         if len(segments) == 0:
-            rule = "no region is left outside of the holes"
-            raise InputError(Status.DEGENERATE, "holes", None, rule)
+            refuse("holes", "no region is left outside of the holes", status=Status.DEGENERATE)
         self._segments = _frozen(segments)
         self._radii = radii
         self._inflation = 0.0
@@ -208,8 +205,7 @@ class Region:
         """
         given = as_floats(points, "points")
         if given.ndim == 0 or given.shape[-1] != 2:
-            rule = f"must have shape (..., 2) (got {given.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "points", None, rule)
+            refuse("points", "must have shape (..., 2)", given.shape, status=Status.ARRAY_MISMATCH)
         with located_in(points=given.shape[:-1]):
             inside: NDArray[np.bool_] = self._core.contains(given).reshape(given.shape[:-1])
         return inside
@@ -239,7 +235,7 @@ class Region:
         argument, k = ("outlines", k) if k < first_hole else ("holes", k - first_hole)
         snap = f", after snapping by {self._snap} m" if self._snap > 0.0 else ""
         rule = f"an outline needs at least 3 distinct vertices (got {count}{snap})"
-        raise InputError(Status.TOO_FEW_POINTS, argument, k, rule)
+        refuse(argument, rule, index=k, status=Status.TOO_FEW_POINTS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make an equal region, for pickle and copy."""
@@ -291,6 +287,6 @@ def _checked(rings: Sequence[ArrayLike], argument: str) -> tuple[NDArray[np.floa
         if tiny.any():
             vertex = int(np.argmax(tiny.any(axis=1)))
             rule = f"vertex {vertex}: a coordinate must be 0 or at least 1e-40 m in magnitude"
-            raise InputError(Status.INVALID_INPUT, argument, k, rule)
+            refuse(argument, rule, index=k)
         checked.append(_frozen(xy))
     return tuple(checked)

@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import refuse
 from ..verdict import Status
 
 __all__ = ["boundary_of"]
@@ -112,20 +112,20 @@ class _Edges:
             x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(own, own[1:] + own[:1], strict=True)
         )
         if twice == 0:
-            self._refuse(r, Status.DEGENERATE, "the outline has no area, or crosses itself")
+            self._refuse_ring(r, "the outline has no area, or crosses itself", Status.DEGENERATE)
         return 1 if twice > 0 else -1
 
-    def _refuse(self, r: int, status: Status, rule: str) -> None:
+    def _refuse_ring(self, r: int, rule: str, status: Status = Status.INVALID_INPUT) -> None:
         is_hole = r >= self.outlines
         k = r - self.outlines if is_hole else r
-        raise InputError(status, "holes" if is_hole else "outlines", k, rule)
+        refuse("holes" if is_hole else "outlines", rule, index=k, status=status)
 
     def _refuse_contact(self, i: int, j: int) -> None:
         r = int(self.ring[i])
         one, other = sorted((int(self.vertex[i]), int(self.vertex[j])))
         rule = f"the edge from vertex {one} crosses or touches the edge from vertex {other}: "
         rule += "divide the outline there"
-        self._refuse(r, Status.INVALID_INPUT, rule)
+        self._refuse_ring(r, rule)
 
     def _close_pairs(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield pairs of edges (i, j) whose boxes overlap, in chunks."""
@@ -211,7 +211,7 @@ class _Edges:
         if count > MAX_MEETINGS:
             rule = f"edges of outlines and holes cross or touch more than {MAX_MEETINGS} times, "
             rule += "inside of no third outline: divide the region, or leave out details"
-            raise InputError(Status.LIMIT_EXCEEDED, "outlines", None, rule)
+            refuse("outlines", rule, status=Status.LIMIT_EXCEEDED)
 
     def _touch_inside(
         self,

@@ -22,7 +22,7 @@ from std_srvs.srv import Trigger
 
 from .. import _core
 from ..arguments import as_choice, as_floats, as_integer, as_number
-from ..errors import InputError
+from ..errors import refuse
 from ..server.data.faults import Fault
 from ..server.frames.poses import orientation
 from ..server.pauses import steady_time
@@ -117,8 +117,7 @@ class CollisionClient(Questions):
         super().__init__(frame)
         self.timeout = as_number(timeout, "timeout")
         if not 0.0 < self.timeout <= LONGEST:
-            rule = f"must be positive, and at most {LONGEST:g} s (got {timeout})"
-            raise InputError(Status.INVALID_INPUT, "timeout", None, rule)
+            refuse("timeout", f"must be positive, and at most {LONGEST:g} s", timeout)
         self.max_outstanding = as_integer(max_outstanding, "max_outstanding", 1, MAX_OUTSTANDING)
         if executor is None:
             executor = SingleThreadedExecutor(context=node.context)
@@ -385,7 +384,7 @@ def _refuse_of_mirror(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             rule = f"is for a mirror only (got {value!r}); a server uses its own clock and /tf"
-            raise InputError(Status.INVALID_INPUT, name, None, rule)
+            refuse(name, rule)
 
 
 def _read(service: str, request: dict[str, Any], answer: tuple[Any, float]) -> Any:

@@ -24,7 +24,7 @@ from rclpy.serialization import deserialize_message
 
 from .. import _core
 from ..arguments import as_integer, as_vector
-from ..errors import InputError
+from ..errors import InputError, refuse
 from ..server.data.faults import Fault
 from ..server.frames.poses import IDENTITY, Pose, planar_as_sent
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
@@ -227,8 +227,7 @@ class CollisionMirror(Questions):
         frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
         place = request.get("pose", ())
         if place is None:
-            rule = "must be given; a mirror does not know the present pose of the vehicle"
-            raise InputError(Status.INVALID_INPUT, "pose", None, rule)
+            refuse("pose", "must be given; a mirror does not know the present pose of the vehicle")
         asked, info = self._asked(request, at, self.frame if frame_pose is None else None)
         question = SERVICES[service](SimpleNamespace(**request))
         question.frame, question.stamp = frame, asked.at

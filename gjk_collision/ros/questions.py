@@ -21,9 +21,8 @@ from ..arguments import (
     as_number,
     as_vector,
 )
-from ..errors import InputError
+from ..errors import refuse
 from ..scene import Mode, mode_number
-from ..verdict import Status
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -341,8 +340,7 @@ def _footprint_name(footprint: Any) -> str:
         INVALID_INPUT: it is not a string.
     """
     if not isinstance(footprint, str):
-        rule = f"must be a name (got {footprint!r})"
-        raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        refuse("footprint", f"must be a name (got {footprint!r})")
     return footprint
 
 
@@ -359,8 +357,7 @@ def _selected_footprints(
     """
     if isinstance(footprint, str):
         if which is not None:
-            rule = "can only be given if footprint is a sequence of names"
-            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+            refuse("which", "can only be given if footprint is a sequence of names")
         return {"footprint": footprint, "footprints": [], "which": np.empty(0, np.uint8)}
     try:
         names = [_footprint_name(each) for each in footprint]
@@ -368,7 +365,6 @@ def _selected_footprints(
         _footprint_name(footprint)
         raise
     if not names:
-        rule = 'must have at least one name (got none); "" is the default footprint'
-        raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        refuse("footprint", 'must have at least one name (got none); "" is the default footprint')
     given = as_integers(() if which is None else which, "which", np.uint8, 0)
     return {"footprint": "", "footprints": names, "which": given}

@@ -8,7 +8,7 @@ from typing import Any
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from ..errors import InputError
+from ..errors import InputError, refuse
 from ..server.adapters import CONVERTERS, Convert
 from ..server.parameters.config import SourceConfig
 from ..verdict import Status
@@ -35,8 +35,7 @@ def adapter(source: SourceConfig) -> Adapter:
     argument = f"{source.name}.type"
     if source.type not in CONVERTERS:
         known = ", ".join(CONVERTERS)
-        rule = f"must be one of {known} (got {source.type!r})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        refuse(argument, f"must be one of {known} (got {source.type!r})")
     return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
 
 

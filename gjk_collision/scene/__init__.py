@@ -25,7 +25,7 @@ from ..arguments import (
     located,
     located_in,
 )
-from ..errors import InputError
+from ..errors import InputError, refuse
 from ..formats import svg
 from ..formats.figures import OBSTACLE, OBSTACLE_AREA, place
 from ..geometry import ConcavePolicy, PoseLike, Shape, cores
@@ -201,10 +201,8 @@ class Scene:
         placed = None if poses is None else as_floats(poses, "poses", 3)
         if isinstance(shapes, Shape):
             if placed is None:
-                raise InputError(
-                    Status.INVALID_INPUT,
+                refuse(
                     "shapes",
-                    None,
                     "must be a sequence (got Shape): pass a list of shapes, or the poses at which "
                     "this Shape is placed",
                 )
@@ -642,8 +640,7 @@ class Scene:
             The errors of `check`. INVALID_INPUT: the scene has a region.
         """
         if self._region is not None:
-            rule = "must be None for a certificate, which is about obstacles only"
-            raise InputError(Status.INVALID_INPUT, "inside", None, rule)
+            refuse("inside", "must be None for a certificate, which is about obstacles only")
         from ..certificate import certified  # a planner that does not certify loads no fractions
 
         at, margin = np.array(as_vector(pose, "pose")), as_number(margin, "margin")
@@ -724,7 +721,7 @@ class Scene:
             given = as_floats(time, "time")
             if given.shape not in ((), leading, leading[-1:]):
                 rule = f"must be one number or have shape {leading} (got shape {given.shape})"
-                raise InputError(Status.ARRAY_MISMATCH, "time", None, rule)
+                refuse("time", rule, status=Status.ARRAY_MISMATCH)
             times = np.broadcast_to(given, leading).reshape(-1)
         try:
             answer = self._core.nearest_at_each(
@@ -1048,8 +1045,7 @@ class Scene:
         is_swept = as_bool(swept, "swept")
         if isinstance(poses, Path):
             if not is_swept:
-                rule = "must be True for a Path: pass Path.at(distances) to check poses"
-                raise InputError(Status.INVALID_INPUT, "swept", None, rule)
+                refuse("swept", "must be True for a Path: pass Path.at(distances) to check poses")
             found = poses._check(self._core, core, times, *options)
             return self._paths_result(found, poses.shape)
         placed = checked_poses(poses)
@@ -1272,8 +1268,8 @@ class Scene:
             twist_rows = as_floats(twists, "twists")
             if twist_rows.shape not in ((*leading, 3), (3,)):
                 other = " or (3,)" if leading else ""
-                rule = f"must have shape {(*leading, 3)}{other} (got {twist_rows.shape})"
-                raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
+                rule = f"must have shape {(*leading, 3)}{other}"
+                refuse("twists", rule, twist_rows.shape, status=Status.ARRAY_MISMATCH)
         with located_in(poses=leading, times=given.shape, twists=twist_rows.shape[:-1]):
             answer = self._core.time_to_collision(
                 core_of(shape),
@@ -1297,7 +1293,7 @@ class Scene:
                 "need the motion of the obstacles: make the scene with velocities or paths, or "
                 "with prediction='hold' if the obstacles stay where they are"
             )
-            raise InputError(Status.INVALID_INPUT, argument, None, rule)
+            refuse(argument, rule)
 
     def _first_hits(
         self, name: str, answer: tuple[NDArray[Any], ...], leading: tuple[int, ...]

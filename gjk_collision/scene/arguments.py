@@ -26,7 +26,7 @@ from ..arguments import (
     instance,
     located_in,
 )
-from ..errors import InputError
+from ..errors import InputError, refuse
 from ..geometry import Shape, cores
 from ..path import shorter_turn
 from ..region import OUTSIDE, Region
@@ -103,7 +103,7 @@ def thread_count(threads: int) -> int:
 def checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
     placed = as_floats(poses, "poses", 3)
     if placed.size == 0:
-        raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
+        refuse("poses", "must hold at least one pose", status=Status.EMPTY_REQUEST)
     return placed
 
 
@@ -128,7 +128,7 @@ def timed_trajectories(
     placed, leading = checked_trajectories(poses)
     if len(leading) != 2:
         rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
-        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+        refuse("poses", rule, status=Status.ARRAY_MISMATCH)
     return placed, checked_times(as_floats(times, "times"), leading), leading
 
 
@@ -150,14 +150,14 @@ def checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[
         allowed = f"have shape {leading}" if leading else "be one number"
         allowed += f" or {leading[-1:]}" if len(leading) > 1 else ""
         rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+        refuse("times", rule, status=Status.ARRAY_MISMATCH)
     return given
 
 
 def finite_time(time: float) -> float:
     at = as_number(time, "time")
     if not isfinite(at):
-        raise InputError(Status.NON_FINITE, "time", None, f"must be finite (got {at})")
+        refuse("time", "must be finite", at, status=Status.NON_FINITE)
     return at
 
 
@@ -176,16 +176,15 @@ def check_entries(k: int, obstacles: int, poses: int) -> None:
     # The outside of a region counts as an obstacle.
     most = max(_FEW_ENTRIES, obstacles + 1, _MOST_ENTRIES // max(1, poses))
     if k > most:
-        rule = f"must be at most {most}, because each of {poses} poses has k entries (got {k})"
-        raise InputError(Status.LIMIT_EXCEEDED, "k", None, rule)
+        rule = f"must be at most {most}, because each of {poses} poses has k entries"
+        refuse("k", rule, k, status=Status.LIMIT_EXCEEDED)
 
 
 def core_of(shape: Shape) -> _core.Shape:
     """Return the kernel's object of the vehicle."""
     if isinstance(shape, Shape):
         return shape._core
-    rule = f"must be a Shape (got {type(shape).__name__}), and comes before the poses"
-    raise InputError(Status.INVALID_INPUT, "shape", None, rule)
+    refuse("shape", f"must be a Shape (got {type(shape).__name__}), and comes before the poses")
 
 
 def twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,10 +195,10 @@ def twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDAr
     """
     if poses.ndim < 2 or poses.shape[-2] < 2:
         rule = f"must be given where poses is not a trajectory (poses has shape {poses.shape})"
-        raise InputError(Status.INVALID_INPUT, "twists", None, rule)
+        refuse("twists", rule)
     if times.ndim == 0:
         rule = "must be given for each pose, if twists is None (got one number)"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+        refuse("times", rule, status=Status.ARRAY_MISMATCH)
     with located_in(poses=poses.shape[:-1], times=times.shape):
         _core.check_poses(poses.reshape(-1, 3), "poses")
         _core.check_times(times, "times", times.shape[-1])
@@ -228,8 +227,8 @@ def as_rows(
     rows = as_floats(values, argument, columns)
     if len(rows) != count:
         shape = f"(n, {columns})" if columns else "(n,)"
-        rule = f"must have shape {shape} with n = {count} (got {rows.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+        rule = f"must have shape {shape} with n = {count}"
+        refuse(argument, rule, rows.shape, status=Status.ARRAY_MISMATCH)
     return rows
 
 
@@ -237,10 +236,9 @@ def as_vehicles(shape: Shape | Sequence[Shape]) -> list[_core.Shape]:
     if isinstance(shape, Shape):
         return [shape._core]
     if not isinstance(shape, list | tuple):
-        rule = f"must be a Shape or a list of them (got {type(shape).__name__})"
-        raise InputError(Status.INVALID_INPUT, "shape", None, rule)
+        refuse("shape", "must be a Shape or a list of them", type(shape).__name__)
     if not shape:
-        raise InputError(Status.INVALID_INPUT, "shape", None, "must hold at least one Shape")
+        refuse("shape", "must hold at least one Shape")
     return cores(shape, "shape")
 
 
@@ -250,15 +248,13 @@ def checked_which(
     """Return the index of the shape at each pose, flat; empty: there is one shape."""
     if which is None:
         if count != 1:
-            rule = f"must select one of the {count} shapes for each pose (got None)"
-            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+            refuse("which", f"must select one of the {count} shapes for each pose (got None)")
         return NO_INDICES
     given = as_integers(which, "which", np.int64)
     outside = (given < 0) | (given >= count)
     if outside.any():
         i = int(np.argmax(outside))
-        rule = f"must lie in [0, {count}) (got {given.flat[i]})"
-        raise InputError(Status.INVALID_INPUT, "which", i, rule)
+        refuse("which", f"must lie in [0, {count})", given.flat[i], index=i)
     try:
         indices = np.broadcast_to(given, leading)
     except ValueError:
@@ -293,8 +289,8 @@ def reported_motion(
     if paths is not None:
         listed = as_list(paths, "paths")
         if len(listed) != count:
-            rule = f"must hold a path or None for each of {count} obstacles (got {len(listed)})"
-            raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
+            rule = f"must hold a path or None for each of {count} obstacles"
+            refuse("paths", rule, len(listed), status=Status.ARRAY_MISMATCH)
         for i, path in enumerate(listed):
             own_times, own_poses = EMPTY, EMPTY
             if path is not None:
@@ -311,7 +307,7 @@ def reported_motion(
                     raise InputError(error.status, "paths", i, rule) from None
             if len(own_poses) != 3 * len(own_times):
                 rule = "must hold one pose (x, y, yaw) for each time"
-                raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
+                refuse("paths", rule, index=i, status=Status.ARRAY_MISMATCH)
             all_times.append(own_times)
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
@@ -362,12 +358,12 @@ def checked_ids(ids: ArrayLike | None, count: int, inside: Region | None) -> NDA
         checked = as_integers(ids, "ids", np.int64).astype(np.int64)
     if checked.shape != (count,):
         rule = f"must hold one id for each of {count} obstacles (got shape {checked.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)
+        refuse("ids", rule, status=Status.ARRAY_MISMATCH)
     if inside is not None:
         if (checked == OUTSIDE).any():
             rule = f"must not be {OUTSIDE}, which stands for the outside of the region"
             i = int(np.argmax(checked == OUTSIDE))
-            raise InputError(Status.INVALID_INPUT, "ids", i, rule)
+            refuse("ids", rule, index=i)
         checked = np.append(checked, OUTSIDE)
     checked = np.append(checked, -1)
     checked.setflags(write=False)

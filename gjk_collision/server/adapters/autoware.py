@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
 from ..frames.poses import Pose
 from ..parameters.config import Config
-from .gathered import UNKNOWN, Gathered, extent, finite, kind_of, rectangle, refuse, speeds
+from .gathered import UNKNOWN, Gathered, extent, finite, kind_of, rectangle, speeds
 
 __all__ = ["detected_objects", "predicted_objects", "tracked_objects"]
 
@@ -74,13 +74,14 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
         identity = _identity(each.object_id)
         paths = motion.predicted_paths
         if len(paths) > MAX_PATHS:
-            refuse(f"{name}.predicted_paths", f"{len(paths)} paths, limit {MAX_PATHS}")
+            rule = f"{len(paths)} paths, limit {MAX_PATHS}"
+            refuse(f"{name}.predicted_paths", rule, status=Status.LIMIT_EXCEEDED)
         for k, path in enumerate(paths or [None]):
             found.expect("objects", len(found.ids) + 1)
             steps = () if path is None else path.path
             if len(steps) > config.max_poses:
                 rule = f"{len(steps)} poses, limit {config.max_poses} (max_poses)"
-                refuse(f"{name}.predicted_paths[{k}]", rule)
+                refuse(f"{name}.predicted_paths[{k}]", rule, status=Status.LIMIT_EXCEEDED)
             found.add(
                 identity + k,
                 points,
@@ -118,15 +119,14 @@ def _add_oriented(found: Gathered, name: str, identity: int, each: Any, twist: A
     elif known in (SIGN_UNKNOWN, AVAILABLE):
         place = fields.pose(at, f"{name} pose")
     else:
-        rule = f"must be 0 (unavailable), 1 (sign unknown) or 2 (available) (got {known})"
-        argument = f"{name}.kinematics.orientation_availability"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        rule = "must be 0 (unavailable), 1 (sign unknown) or 2 (available)"
+        refuse(f"{name}.kinematics.orientation_availability", rule, known)
     kind = kind_of(points)
     if known == SIGN_UNKNOWN and each.shape.type == POLYGON:
         if 2 * len(points) > (limit := found.config.max_points_per_obstacle):
             rule = f"{len(points)} points, limit {limit // 2} if the sign of the orientation is "
             rule += "not known (half of max_points_per_obstacle)"
-            refuse(f"{name}.shape.footprint.points", rule)
+            refuse(f"{name}.shape.footprint.points", rule, status=Status.LIMIT_EXCEEDED)
         points, kind = np.concatenate([points, -points]), 0
     velocity = UNKNOWN
     if twist is not None:
@@ -159,8 +159,7 @@ def _shape(found: Gathered, name: str, shape: Any) -> tuple[Floats, float]:
     if shape.type == POLYGON:
         outline = found.points(f"{name}.footprint.points", shape.footprint.points)
         if len(outline) < 3:
-            rule = f"an outline must have at least 3 points (got {len(outline)})"
-            raise InputError(Status.TOO_FEW_POINTS, f"{name}.footprint.points", None, rule)
+            rule = "an outline must have at least 3 points"
+            refuse(f"{name}.footprint.points", rule, len(outline), status=Status.TOO_FEW_POINTS)
         return outline, 0.0
-    rule = f"must be 0 (bounding box), 1 (cylinder) or 2 (polygon) (got {shape.type})"
-    raise InputError(Status.INVALID_INPUT, f"{name}.type", None, rule)
+    refuse(f"{name}.type", "must be 0 (bounding box), 1 (cylinder) or 2 (polygon)", shape.type)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
@@ -48,7 +48,7 @@ def cloud(message: Any, source: SourceConfig, limit: int) -> Obstacles:
                 rule += (
                     f"; the parameter {source.name}.invalid_returns: no_return ignores such points"
                 )
-            raise InputError(Status.NON_FINITE, "data", i, rule)
+            refuse("data", rule, index=i, status=Status.NON_FINITE)
         xyz, index = xyz[~missing], index[~missing]
     in_band = (xyz[:, 2] >= source.min_height) & (xyz[:, 2] <= source.max_height)
     xy, index = xyz[in_band, :2], index[in_band]
@@ -66,8 +66,7 @@ def _points(message: Any) -> Floats:
     step, row = int(message.point_step), int(message.row_step)
     data = fields.numbers(message.data)
     if data.dtype != np.uint8:
-        rule = f"must be an array of uint8 (got {data.dtype})"
-        _refuse(Status.INVALID_INPUT, "data", rule)
+        refuse("data", "must be an array of uint8", data.dtype)
     byte_order = ">" if message.is_bigendian else "<"
     layout: dict[str, tuple[str, int]] = {}
     for i, each in enumerate(message.fields):
@@ -75,36 +74,33 @@ def _points(message: Any) -> Floats:
             continue
         name = f"fields[{i}]"
         if each.name in layout:
-            _refuse(
-                Status.INVALID_INPUT, f"{name}.name", f"must be unique (got {each.name!r} again)"
-            )
+            refuse(f"{name}.name", f"must be unique (got {each.name!r} again)")
         if each.datatype not in _TYPES:
-            rule = f"must be 7 (float32) or 8 (float64) for {each.name} (got {each.datatype})"
-            _refuse(Status.INVALID_INPUT, f"{name}.datatype", rule)
+            rule = f"must be 7 (float32) or 8 (float64) for {each.name}"
+            refuse(f"{name}.datatype", rule, each.datatype)
         if each.count != 1:
-            rule = f"must be 1 for {each.name} (got {each.count})"
-            _refuse(Status.INVALID_INPUT, f"{name}.count", rule)
+            refuse(f"{name}.count", f"must be 1 for {each.name}", each.count)
         kind, begin = _TYPES[each.datatype], int(each.offset)
         if begin + int(kind[1]) > step:
             rule = f"{each.name} must end within point_step = {step} bytes (got offset {begin})"
-            _refuse(Status.ARRAY_MISMATCH, f"{name}.offset", rule)
+            refuse(f"{name}.offset", rule, status=Status.ARRAY_MISMATCH)
         layout[each.name] = byte_order + kind, begin
     for name in "xyz":
         if name not in layout:
-            _refuse(Status.INVALID_INPUT, "fields", f"must have x, y and z ({name} is missing)")
+            refuse("fields", f"must have x, y and z ({name} is missing)")
     spans = sorted((begin, begin + int(kind[-1]), name) for name, (kind, begin) in layout.items())
     for (_, end, one), (begin, _, other) in pairwise(spans):
         if begin < end:
-            _refuse(Status.INVALID_INPUT, "fields", f"{one} and {other} must not overlap")
+            refuse("fields", f"{one} and {other} must not overlap")
     if not width * height and len(data):
         rule = f"must not be 0 beside {len(data)} bytes of data (got {width} x {height})"
-        _refuse(Status.ARRAY_MISMATCH, "width, height", rule)
+        refuse("width, height", rule, status=Status.ARRAY_MISMATCH)
     if row < width * step:
-        rule = f"must be at least width * point_step = {width * step} bytes (got {row})"
-        _refuse(Status.ARRAY_MISMATCH, "row_step", rule)
+        rule = f"must be at least width * point_step = {width * step} bytes"
+        refuse("row_step", rule, row, status=Status.ARRAY_MISMATCH)
     if len(data) != height * row:
-        rule = f"must have height * row_step = {height * row} bytes (got {len(data)})"
-        _refuse(Status.ARRAY_MISMATCH, "data", rule)
+        rule = f"must have height * row_step = {height * row} bytes"
+        refuse("data", rule, len(data), status=Status.ARRAY_MISMATCH)
     xyz = np.empty((height, width, 3))
     if not xyz.size:
         return xyz.reshape(-1, 3)
@@ -113,7 +109,3 @@ def _points(message: Any) -> Floats:
         kind, begin = layout[name]
         xyz[:, :, k] = np.ndarray((height, width), kind, data, begin, (row, step))
     return xyz.reshape(-1, 3)
-
-
-def _refuse(status: Status, name: str, rule: str) -> None:
-    raise InputError(status, name, None, rule)

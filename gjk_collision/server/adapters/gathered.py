@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
@@ -22,7 +22,7 @@ from ..frames.poses import Pose
 from ..parameters.config import Config
 
 __all__ = [
-    "UNKNOWN", "Gathered", "check_header", "extent", "finite", "kind_of", "rectangle", "refuse",
+    "UNKNOWN", "Gathered", "check_header", "extent", "finite", "kind_of", "rectangle",
     "speeds",
 ]  # fmt: skip
 
@@ -48,22 +48,23 @@ class Gathered:
     def expect(self, name: str, count: int) -> None:
         """Raise an error if there are more obstacles than the limit."""
         if count > self.config.max_obstacles:
-            refuse(name, f"{count} obstacles, limit {self.config.max_obstacles} (max_obstacles)")
+            rule = f"{count} obstacles, limit {self.config.max_obstacles} (max_obstacles)"
+            refuse(name, rule, status=Status.LIMIT_EXCEEDED)
 
     def points(self, name: str, points: Any) -> Floats:
         """Return the x and y of points as an array (n, 2); they are finite, and not too many."""
         limit = self.config.max_points_per_obstacle
         if len(points) > limit:
             rule = f"{len(points)} points in this obstacle, limit {limit}"
-            refuse(name, f"{rule} (max_points_per_obstacle)")
+            refuse(name, f"{rule} (max_points_per_obstacle)", status=Status.LIMIT_EXCEEDED)
         if not len(points):
-            raise InputError(Status.TOO_FEW_POINTS, name, None, "must have at least one point")
+            refuse(name, "must have at least one point", status=Status.TOO_FEW_POINTS)
         xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
         bad = ~np.isfinite(xy).all(axis=1)
         if bad.any():
             i = int(np.argmax(bad))
-            rule = f"x and y must be finite (got {tuple(xy[i].tolist())})"
-            raise InputError(Status.NON_FINITE, name, i, rule)
+            rule = "x and y must be finite"
+            refuse(name, rule, tuple(xy[i].tolist()), index=i, status=Status.NON_FINITE)
         return xy
 
     def add(
@@ -131,14 +132,14 @@ def rectangle(name: str, size: Any) -> Floats:
 def extent(name: str, value: float) -> float:
     """Check the length of a side [m]: it must be positive and finite."""
     if not value > 0.0:  # an extent that the sender did not set, or NaN
-        raise InputError(Status.INVALID_INPUT, name, None, f"must be positive (got {value})")
+        refuse(name, "must be positive", value)
     return finite(name, value)
 
 
 def finite(name: str, value: float) -> float:
     """Check that a number is finite."""
     if not isfinite(value):
-        raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
+        refuse(name, "must be finite", value, status=Status.NON_FINITE)
     return value
 
 
@@ -147,8 +148,8 @@ def speeds(name: str, twist: Any) -> tuple[float, float, float]:
     values = twist.linear.x, twist.linear.y, twist.angular.z
     for part, value in zip(("linear.x", "linear.y", "angular.z"), values, strict=True):
         if isinf(value):
-            rule = f"must be finite, or NaN where not known (got {value})"
-            raise InputError(Status.NON_FINITE, f"{name}.{part}", None, rule)
+            rule = "must be finite, or NaN where not known"
+            refuse(f"{name}.{part}", rule, value, status=Status.NON_FINITE)
     return values
 
 
@@ -172,14 +173,9 @@ def check_header(name: str, header: Any, whole: Any) -> None:
     if header.frame_id not in ("", whole.frame_id):
         rule = f"must be empty or the frame of the message header, '{whole.frame_id}'"
         rule += f" (got '{header.frame_id}')"
-        raise InputError(Status.UNKNOWN_FRAME, f"{name}.header.frame_id", None, rule)
+        refuse(f"{name}.header.frame_id", rule, status=Status.UNKNOWN_FRAME)
     stamp = fields.nanoseconds(header.stamp)
     if stamp not in (0, fields.nanoseconds(whole.stamp)):
         rule = "must be 0 or the stamp of the message header, "
         rule += f"{whole.stamp.sec}.{whole.stamp.nanosec:09} s (got {stamp * 1e-9:.9f} s)"
-        raise InputError(Status.INVALID_INPUT, f"{name}.header.stamp", None, rule)
-
-
-def refuse(name: str, rule: str) -> None:
-    """Raise an error: a field is over a limit."""
-    raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)
+        refuse(f"{name}.header.stamp", rule)

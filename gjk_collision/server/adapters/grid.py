@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...convert import marked_cells
-from ...errors import InputError
+from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
@@ -67,13 +67,12 @@ def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]
     data, (width, height) = fields.numbers(values), (int(columns), int(rows))
     if not width * height:
         rule = f"must have at least one cell (got {width} x {height})"
-        raise InputError(Status.EMPTY_REQUEST, names, None, rule)
+        refuse(names, rule, status=Status.EMPTY_REQUEST)
     if width * height > MAX_CELLS:
-        rule = f"{width} x {height} cells, limit {MAX_CELLS}"
-        raise InputError(Status.LIMIT_EXCEEDED, names, None, rule)
+        refuse(names, f"{width} x {height} cells, limit {MAX_CELLS}", status=Status.LIMIT_EXCEEDED)
     if len(data) != width * height:
-        rule = f"must have {width} * {height} cells (got {len(data)})"
-        raise InputError(Status.ARRAY_MISMATCH, "data", None, rule)
+        rule = f"must have {width} * {height} cells"
+        refuse("data", rule, len(data), status=Status.ARRAY_MISMATCH)
     return data.reshape(height, width)
 
 
@@ -85,12 +84,12 @@ def _covered(
     if origin.tilt > MAX_TILT_OF_READINGS:
         most = degrees(MAX_TILT_OF_READINGS)
         rule = f"must not be tilted out of the plane by more than {most:g} degrees"
-        raise InputError(Status.INVALID_INPUT, f"{name}.origin", None, rule)
+        refuse(f"{name}.origin", rule)
     resolution = float(info.resolution)
     if not 0.0 < resolution < np.inf:
         status = Status.INVALID_INPUT if np.isfinite(resolution) else Status.NON_FINITE
-        rule = f"must be finite and greater than 0 (got {resolution})"
-        raise InputError(status, f"{name}.resolution", None, rule)
+        rule = "must be finite and greater than 0"
+        refuse(f"{name}.resolution", rule, resolution, status=status)
     try:
         corners = _core.grid_corners(marked, resolution, origin, limit)
     except InputError as error:
@@ -99,7 +98,7 @@ def _covered(
     count = len(corners) // 8
     if count > limit:
         rule = f"more than {limit} rectangles cover the cells, limit {limit} (max_obstacles)"
-        raise InputError(Status.LIMIT_EXCEEDED, "data", None, rule)
+        refuse("data", rule, status=Status.LIMIT_EXCEEDED)
     size = resolution * hypot(*marked.shape)
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
     return convex(header, np.arange(count), np.full(count, 4), points, radii)

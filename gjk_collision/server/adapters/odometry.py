@@ -5,7 +5,7 @@
 from math import isfinite
 from typing import Any
 
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.twist import Twist
 from ..frames import fields
@@ -33,6 +33,5 @@ def twist(message: Any, config: Config) -> Twist:
     }
     for name, value in values.items():
         if not isfinite(value):
-            rule = f"must be finite (got {value})"
-            raise InputError(Status.NON_FINITE, f"{prefix}.{name}", None, rule)
+            refuse(f"{prefix}.{name}", "must be finite", value, status=Status.NON_FINITE)
     return Twist(frame, fields.nanoseconds(message.header.stamp), *values.values())

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
-from ...verdict import Status
+from ...errors import refuse
 from ..data.obstacles import Footprint, Obstacles
 from ..frames import fields
 from ..frames.poses import Pose, lost_in_sum
@@ -72,8 +71,7 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
         # added to the radius.
         radius = finite(f"{name}.radius", each.radius)
         if radius < 0.0:
-            rule = f"must not be negative (got {radius})"
-            raise InputError(Status.INVALID_INPUT, f"{name}.radius", None, rule)
+            refuse(f"{name}.radius", "must not be negative", radius)
         centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
         lost = lost_in_sum(points, -centre).sum(axis=1).max()
         if lost:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._core import MAX_COORDINATE
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
@@ -27,7 +27,7 @@ def check_count(name: str, count: int, limit: int, remedy: str) -> None:
     """Raise an error if there are more obstacles than the limit; `name` is that of the field."""
     if count > limit:
         rule = f"{count} obstacles, limit {limit} (max_obstacles): {remedy}"
-        raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)
+        refuse(name, rule, status=Status.LIMIT_EXCEEDED)
 
 
 def convex(
@@ -103,8 +103,8 @@ def merged(
     if beyond.any():
         i = int(np.argmax(beyond))
         reason = " for this voxel_size" if farthest < MAX_COORDINATE else ""
-        rule = f"must be within {farthest:g} m{reason} (got {tuple(xy[i].tolist())})"
-        raise InputError(Status.COORD_RANGE, name, int(ids[i]), rule)
+        rule = f"must be within {farthest:g} m{reason}"
+        refuse(name, rule, tuple(xy[i].tolist()), index=int(ids[i]), status=Status.COORD_RANGE)
     if not size or not len(ids):
         return ids, np.ones(len(ids), np.int64), xy, radius
     cells = np.floor(xy / size)

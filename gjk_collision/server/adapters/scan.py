@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import _core
 from ...convert import check_increment
-from ...errors import InputError
+from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..frames import fields
@@ -40,12 +40,12 @@ def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     angles = float(message.angle_min), float(message.angle_increment)
     limits = float(message.range_min), float(message.range_max)
     if not len(ranges):
-        raise InputError(Status.EMPTY_REQUEST, "ranges", None, "must have at least one beam")
+        refuse("ranges", "must have at least one beam", status=Status.EMPTY_REQUEST)
     _check_count(len(ranges), *angles, float(message.angle_max))
     if not limits[0] < limits[1]:
         rule = f"must be greater than range_min = {limits[0]} (got {limits[1]})"
         status = Status.INVALID_INPUT if limits[0] >= limits[1] else Status.NON_FINITE
-        raise InputError(status, "range_max", None, rule)
+        refuse("range_max", rule, status=status)
     if source.invalid_returns == "no_return":
         is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
         ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)
@@ -74,7 +74,7 @@ def _check_count(count: int, angle_min: float, increment: float, angle_max: floa
     for name, value in (("angle_min", angle_min), ("angle_increment", increment),
                         ("angle_max", angle_max)):  # fmt: skip
         if not isfinite(value):
-            raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
+            refuse(name, "must be finite", value, status=Status.NON_FINITE)
     if count == 1 and angle_max == angle_min:
         return
     check_increment(increment, count)
@@ -82,4 +82,4 @@ def _check_count(count: int, angle_min: float, increment: float, angle_max: floa
     if not abs(expected - count) < _TOLERANCE:
         rule = "must have a beam for each angle from angle_min to angle_max"
         rule += f": {expected:.6g} beams, to within less than {_TOLERANCE:g} (got {count})"
-        raise InputError(Status.ARRAY_MISMATCH, "ranges", None, rule)
+        refuse("ranges", rule, status=Status.ARRAY_MISMATCH)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 
 __all__ = [
@@ -414,17 +414,16 @@ def planar(
     qx, qy, qz, qw = quaternion
     values = (x, y, qx, qy, qz, qw)
     if not all(map(math.isfinite, values)):
-        raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {values})")
+        refuse(name, "must be finite", values, status=Status.NON_FINITE)
     norm = qx * qx + qy * qy + qz * qz + qw * qw
     if abs(norm - 1.0) > 2e-3:
-        rule = f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})"
-        raise InputError(Status.INVALID_INPUT, name, None, rule)
+        refuse(name, f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})")
     # The z component of the rotated z axis is the cosine of the tilt, 1 - v.
     v = 2.0 * (qx * qx + qy * qy) / norm
     if 1.0 - v < math.cos(MAX_TILT):
         limit = math.degrees(MAX_TILT)
         rule = f"orientation must not be tilted out of the plane by more than {limit:g} degrees"
-        raise InputError(Status.INVALID_INPUT, name, None, rule)
+        refuse(name, rule)
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz))
     if v == 0.0:
         return Pose(x, y, yaw)

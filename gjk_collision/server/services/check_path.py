@@ -5,9 +5,8 @@
 import numpy as np
 
 from ... import _core
-from ...errors import InputError
+from ...errors import refuse
 from ...path import Path
-from ...verdict import Status
 from ..data.snapshot import Snapshot
 from ..frames import fields
 from ..frames.poses import Pose
@@ -40,8 +39,7 @@ class CheckPath(Service):
         """Compute the answer."""
         m, cores, interpolation = self.message, data.cores(), int(self.message.interpolation)
         if interpolation not in (DISCRETE, SWEPT):
-            rule = f"must be 0 or 1 (got {interpolation})"
-            raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
+            refuse("interpolation", "must be 0 or 1", interpolation)
         poses, times, arcs = fields.numbers(m.poses), fields.numbers(m.times), self._arcs
         _core.check_batch(poses, NO_FLOATS, cores[0].max_poses)
         length = float(np.abs(arcs[1::2]).sum())

@@ -5,8 +5,8 @@
 import numpy as np
 
 from ... import _core
-from ...errors import InputError
-from ...verdict import Status, Verdict
+from ...errors import refuse
+from ...verdict import Verdict
 from ..data.snapshot import Snapshot
 from ..frames import fields
 from ..frames.poses import IDENTITY, Pose
@@ -56,12 +56,10 @@ class CheckPoses(Service):
         if not names:
             # No pose selects a footprint. Otherwise a smaller one might be checked.
             if count := len(self._which):
-                rule = f"must be empty if footprints is empty (got {count} values)"
-                raise InputError(Status.INVALID_INPUT, "which", None, rule)
+                refuse("which", f"must be empty if footprints is empty (got {count} values)")
             return snapshot.chosen(name)
         if name:
-            rule = f"must be empty if footprints is not empty (got {name!r})"
-            raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+            refuse("footprint", f"must be empty if footprints is not empty (got {name!r})")
         return snapshot.chosen_among(names)
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:

@@ -3,7 +3,7 @@
 """``srv/CheckShapes``: a verdict for each pair of shapes of two lists. It needs no snapshot."""
 
 from ... import _core
-from ...errors import InputError
+from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..data.snapshot import Snapshot
@@ -42,7 +42,7 @@ class CheckShapes(Service):
         a, b = Obstacles.of(m.a), Obstacles.of(m.b)
         if a.frame != b.frame:
             rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
-            raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
+            refuse("b.header.frame_id", rule, status=Status.UNKNOWN_FRAME)
         _check_list("a", a, config)
         _check_list("b", b, config)
         one, other = (

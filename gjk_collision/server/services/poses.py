@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...errors import InputError
+from ...errors import InputError, refuse
 from ...motion import Motion
 from ...verdict import Status
 from ..frames.poses import IDENTITY, Pose
@@ -119,7 +119,7 @@ def place(
     if not small.all():
         i = int(np.argmin(small))
         rule = "the pose is too far from the origin of its frame to be transformed accurately"
-        raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
+        refuse("poses", rule, index=3 * i, status=Status.COORD_RANGE)
     # Poses near each other have the same error after this, and are checked together.
     rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
     return placed, np.where(errors > 0.0, rounded_up, 0.0)

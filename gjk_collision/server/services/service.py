@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import _core
-from ...errors import InputError
+from ...errors import refuse
 from ...verdict import Status
 from ..data.faults import Fault
 from ..data.snapshot import Snapshot
@@ -125,7 +125,6 @@ class OnePose(Service):
         """Return the data, the pose in the check frame, and its error [m]."""
         (core,) = cores = data.cores()
         if not all(map(isfinite, self.pose)):
-            rule = f"must be finite (got {tuple(self.pose)})"
-            raise InputError(Status.NON_FINITE, "pose", None, rule)
+            refuse("pose", "must be finite", tuple(self.pose), status=Status.NON_FINITE)
         poses, errors = place(cores, np.array([self.pose]), self.frame)
         return core, poses[0].tolist(), float(errors[0])
