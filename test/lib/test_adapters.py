@@ -16,6 +16,7 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
+from gjk_collision.server.data.obstacles import Footprint
 from gjk_collision.server.data.world import World
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status
@@ -140,6 +141,15 @@ def test_footprint_with_too_many_points_is_refused(count: int, status: Status) -
     fault = world.snapshot(now=found.stamp, steady=0).fault
     assert fault is not None
     assert fault.status is status
+    assert count == 4 or fault.message.startswith("footprint: polygon.points: must have at most 4")
+
+
+def test_wrong_footprint_is_named_by_the_field_of_its_message() -> None:
+    world, crossed = World(Config()), np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 3.0]])
+    world.receive_footprint(Footprint("base_link", S, crossed), now=S, steady=0)
+    fault = world.snapshot(now=S, steady=0).fault
+    assert fault is not None
+    assert fault.message.startswith("footprint: polygon.points[0]: ")
 
 
 @pytest.mark.parametrize("kind", ["Detection3DArray", "ObstacleArrayMsg"])

@@ -259,7 +259,8 @@ def test_predicted_object_lying_on_its_side_is_refused() -> None:
 def test_path_without_a_time_step_is_refused() -> None:
     found = thing(0, dimensions=xyz(4.0, 2.0))
     found.kinematics.predicted_paths = [make("PredictedPath", path=[pose(5.0, 0.0)] * 3)]
-    assert verdict(predicted(found), 50.0) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+    with pytest.raises(InputError, match=r"^objects\[0\].predicted_paths\[0\].time_step: must be"):
+        predicted(found)
 
 
 # ---- vision_msgs

@@ -14,7 +14,7 @@ from ..data.obstacles import Obstacles
 from ..frames import fields
 from ..frames.poses import Pose
 from ..parameters.config import Config
-from .gathered import UNKNOWN, Gathered, extent, finite, kind_of, rectangle, speeds
+from .gathered import UNKNOWN, Gathered, finite, kind_of, positive, rectangle, speeds
 
 __all__ = ["detected_objects", "predicted_objects", "tracked_objects"]
 
@@ -82,6 +82,9 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
             if len(steps) > config.max_poses:
                 rule = f"{len(steps)} poses, limit {config.max_poses} (max_poses)"
                 refuse(f"{name}.predicted_paths[{k}]", rule, status=Status.LIMIT_EXCEEDED)
+            interval = 0.0 if path is None else path.time_step.sec + path.time_step.nanosec * 1e-9
+            if len(steps) > 1:
+                positive(f"{name}.predicted_paths[{k}].time_step", interval)
             found.add(
                 identity + k,
                 points,
@@ -91,7 +94,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
                 velocity=velocity,
                 height=finite(f"{name}.shape.dimensions.z", each.shape.dimensions.z),
                 path=[fields.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
-                step=0.0 if path is None else path.time_step.sec + path.time_step.nanosec * 1e-9,
+                step=interval,
             )
     return found.obstacles(message.header)
 
@@ -155,7 +158,7 @@ def _shape(found: Gathered, name: str, shape: Any) -> tuple[Floats, float]:
     if shape.type == BOUNDING_BOX:
         return rectangle(f"{name}.dimensions", size), 0.0
     if shape.type == CYLINDER:
-        return np.zeros((1, 2)), extent(f"{name}.dimensions.x", size.x) / 2.0
+        return np.zeros((1, 2)), positive(f"{name}.dimensions.x", size.x) / 2.0
     if shape.type == POLYGON:
         outline = found.points(f"{name}.footprint.points", shape.footprint.points)
         if len(outline) < 3:

@@ -22,7 +22,7 @@ from ..frames.poses import Pose
 from ..parameters.config import Config
 
 __all__ = [
-    "UNKNOWN", "Gathered", "check_header", "extent", "finite", "kind_of", "rectangle",
+    "UNKNOWN", "Gathered", "check_header", "finite", "kind_of", "positive", "rectangle",
     "speeds",
 ]  # fmt: skip
 
@@ -125,13 +125,13 @@ class Gathered:
 
 def rectangle(name: str, size: Any) -> Floats:
     """Return the corners (4, 2) of a rectangle around the origin; `size` has its x and y [m]."""
-    x, y = extent(f"{name}.x", size.x) / 2.0, extent(f"{name}.y", size.y) / 2.0
+    x, y = positive(f"{name}.x", size.x) / 2.0, positive(f"{name}.y", size.y) / 2.0
     return np.array([(x, y), (-x, y), (-x, -y), (x, -y)])
 
 
-def extent(name: str, value: float) -> float:
-    """Check the length of a side [m]: it must be positive and finite."""
-    if not value > 0.0:  # an extent that the sender did not set, or NaN
+def positive(name: str, value: float) -> float:
+    """Check that a number, such as the length of a side, is positive and finite."""
+    if not value > 0.0:  # a number that the sender did not set, or NaN
         refuse(name, "must be positive", value)
     return finite(name, value)
 

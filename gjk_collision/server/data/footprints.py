@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The footprints of the vehicle: those of the parameters, and those made of an outline."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -148,11 +148,8 @@ def outline(points: Floats, config: Config) -> Shape:
 
 def outline_fault(footprint: Footprint, config: Config) -> Fault | None:
     """Return why a footprint is not valid at any place."""
-    try:
-        outline(footprint.points, config)
-    except InputError as error:
-        return Fault.of(error)
-    return None
+    shape = _shape_of(footprint.points, config)
+    return shape if isinstance(shape, Fault) else None
 
 
 def outline_of(
@@ -168,13 +165,20 @@ def outline_of(
         points, error = data.points, 0.0
         if data.frame != config.base_frame:
             points, error = pose.transform(points), float(pose.transform_error(points).max())
-        try:
-            shape = outline(points, config).inflated(error)
-        except InputError as invalid:
-            return Fault.of(invalid)
+        shape = _shape_of(points, config, error)
+        if isinstance(shape, Fault):
+            return shape
         last = message.made = Outline(points, config, shape, pose)
     message.late = transforms.late
     return last
+
+
+def _shape_of(points: Floats, config: Config, radius: float = 0.0) -> Shape | Fault:
+    """Return the shape of a message, grown by a radius [m], or why it is not valid."""
+    try:
+        return outline(points, config).inflated(radius)
+    except InputError as error:
+        return replace(Fault.of(error), field="polygon.points")
 
 
 def _with_margins(shape: Shape, config: Config) -> Shape:
