@@ -8,10 +8,10 @@ from typing import Any
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from ..errors import InputError, refuse
+from ..errors import refuse
 from ..server.adapters import CONVERTERS, Convert
 from ..server.parameters.config import SourceConfig
-from ..verdict import Status
+from ..server.parameters.names import did_you_mean
 
 __all__ = ["Adapter", "adapter", "message_class", "qos"]
 
@@ -34,8 +34,9 @@ def adapter(source: SourceConfig) -> Adapter:
     """
     argument = f"{source.name}.type"
     if source.type not in CONVERTERS:
-        known = ", ".join(CONVERTERS)
-        refuse(argument, f"must be one of {known} (got {source.type!r})")
+        names = ", ".join(kind.rpartition("/")[2] for kind in CONVERTERS)
+        rule = f"must be package/msg/Name, Name one of {names}"
+        refuse(argument, rule + did_you_mean(source.type, CONVERTERS), source.type)
     return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
 
 
@@ -52,7 +53,7 @@ def message_class(parameter: str, kind: str) -> type[Any]:
         found: type[Any] = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' of the type {name} is not installed ({error})"
-        raise InputError(Status.INVALID_INPUT, parameter, None, rule) from error
+        raise refusal(parameter, rule, kind) from error
     return found
 
 

@@ -32,7 +32,7 @@ SnapshotFacts snapshot(std::uint64_t sequence = 5, std::uint64_t id = kId) {
   facts.static_revision = 3;
   facts.max_future_stamp = 0.05;
   facts.limits = {{"lidar", Status::stale_obstacles, kNow - 100 * kMs, 0.5, 0.04}};
-  facts.fault = {Status::success, "complete"};
+  facts.fault = {Status::success, ""};
   return facts;
 }
 

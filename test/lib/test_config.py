@@ -78,7 +78,8 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ),
         ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
         ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m (got 200.0)"),
-        ("radar.timeout", 1.0, "radar.timeout: is not a parameter"),
+        ("radar.timeout", 1.0, "'radar' is not in obstacle_sources (obstacles); parameters of"),
+        ("car.footprint", 1.0, "'car' is not in footprint_names ();"),
     ],
 )
 def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, words: str) -> None:

@@ -56,6 +56,8 @@ def test_transforms_as_tf2_has_them() -> None:
     assert tree.latest("map", "base")[1] == 200
     assert fails(tree, 201) is fails(tree, 99) is Status.TF_EXTRAPOLATION
     assert fails(tree, 100, "nowhere") is Status.UNKNOWN_FRAME
+    with pytest.raises(FrameError, match="'/map' does not exist: remove the slash at its begin"):
+        tree.latest("odom", "/map")
 
 
 def test_stamps_of_chains() -> None:

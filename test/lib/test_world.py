@@ -160,7 +160,7 @@ def test_footprint_with_too_many_points_says_so(time: Time) -> None:
     outline(world, time, np.column_stack([np.cos(turns), np.sin(turns)]))
     fault = world.snapshot(**time.both).fault
     assert fault is not None and fault.status is Status.LIMIT_EXCEEDED
-    rule = "outline: must have at most 8 points (max_points_per_obstacle)"
+    rule = "polygon.points: must have at most 8 points (max_points_per_obstacle)"
     assert rule in fault.message
 
 

@@ -491,7 +491,11 @@ def test_configure_fails_with_the_reason(start: Callable[..., tuple[Server, Benc
         ({"obstacle_sources": []}, "obstacle_sources: must name at least one source"),
         ({"radar.timeout": 1.0}, "radar.timeout: is not a parameter"),
         ({"footprint": [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]}, "outline"),
-        ({"obstacles.type": "nobody_msgs/msg/Things"}, "obstacles.type"),
+        ({"obstacles.type": "nobody_msgs/msg/Things"}, "LaserScan, PointCloud2, OccupancyGrid, C"),
+        (
+            {"obstacles.type": "sensor_msgs/LaserScan"},
+            "BoundingBox3DArray; did you mean 'sensor_msgs/msg/LaserScan'? (got 'sensor_msgs/L",
+        ),
     ],
 )
 def test_slip_in_the_configuration_is_named(

@@ -162,7 +162,8 @@ class Inbox(Generic[Data, Made]):
             self.note = "a message with an older stamp was dropped"
             return None
         received = self._first[stamp] = min(self._first.get(stamp, steady), steady)
-        self.note = "the stamp of the last message was received before" * (received < steady)
+        repeated = received < steady
+        self.note = "the stamp of the last message was received before" if repeated else ""
         if text := _core.too_far_ahead(stamp - at.now, max_future_stamp):
             fault = Fault(Status.FUTURE_STAMP, text)
         else:

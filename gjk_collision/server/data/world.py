@@ -270,7 +270,7 @@ class World:
             passed = (now - snapshot.stamp) * 1e-9
             last = replace(
                 snapshot,
-                footprint_age=snapshot.footprint_age + passed * ("footprint" in needed),
+                footprint_age=snapshot.footprint_age + (passed if "footprint" in needed else 0.0),
                 max_obstacle_age=snapshot.max_obstacle_age + passed,
             )
             if snapshot.id == latest.id and present.fault is None:

@@ -145,15 +145,13 @@ class TransformTree:
         found = _scaled(placement)
         if isinstance(found, str):
             return found
-        if static:
-            self.corrections += edge is not None and (edge.parent, edge.placements[0]) != (
-                parent,
-                found,
-            )
+        if static and edge is not None and (edge.parent, edge.placements[0]) != (parent, found):
+            self.corrections += 1
         if edge is None or edge.parent != parent or edge.static or static:
             edge = self._edges[child] = _Edge(parent, static)
         self._frames |= {parent, child}
-        self.late += not static and _changes_past(edge, stamp, found)
+        if not static and _changes_past(edge, stamp, found):
+            self.late += 1
         return _insert_sorted(edge, stamp, found)
 
     def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
@@ -197,7 +195,10 @@ class TransformTree:
         for frame in (target, source):
             if frame not in self._frames:
                 text = f"no transform from '{source}' to '{target}': "
-                raise FrameError(Status.UNKNOWN_FRAME, f"{text}the frame '{frame}' does not exist")
+                text += f"the frame '{frame}' does not exist"
+                if frame.startswith("/"):
+                    text += ": remove the slash at its begin, as in tf2"
+                raise FrameError(Status.UNKNOWN_FRAME, text)
         sources, targets = self._ancestors(source), self._ancestors(target)
         common = next((frame for frame in sources if frame in targets), None)
         if common is None:

@@ -395,11 +395,14 @@ class Config:
         known = {*(name for name in _FIELDS if name[0] != "."), *group_defaults(lists)}
         given: dict[str, dict[str, Any]] = {}  # source, footprint or "" -> its parameters
         for name, value in values.items():
+            group, _, leaf = name.rpartition(".")
             if name not in known:
+                rule = "is not a parameter of the collision server"
+                if group and (listing := _LISTED.get(leaf)):
+                    rule += f": '{group}' is not in {listing} ({', '.join(lists[listing])})"
                 hint = did_you_mean(name, [*known, *OF_EVERY_NODE])
                 hint = hint or "; parameters of other nodes need a section of their own"
-                raise refusal(name, f"is not a parameter of the collision server{hint}", value)
-            group, _, leaf = name.rpartition(".")
+                raise refusal(name, f"{rule}{hint}", value)
             given.setdefault(group, {})[leaf] = value
         own = {name: value for name, value in given.get("", {}).items() if name not in lists}
         for list_name, (attribute, owner) in _GROUPS.items():
@@ -505,6 +508,10 @@ _GROUPS: dict[str, tuple[str, type[SourceConfig] | type[FootprintConfig]]] = {
     "footprint_names": ("footprints", FootprintConfig),
 }
 _LISTS = {attribute: name for name, (attribute, _) in _GROUPS.items()}
+# Parameter of a source or a footprint -> the list that has its name.
+_LISTED = {
+    each.name: name for name, (_, owner) in _GROUPS.items() for each in parameter_fields(owner)
+}
 # Parameter -> its field; parameters of sources and footprints begin with a point.
 _FIELDS = {
     **{each.name: each for owner in (Config, _Lists) for each in parameter_fields(owner)},

@@ -30,7 +30,7 @@ class GetSnapshot(Service):
 
     def look_up(self, snapshot: Snapshot, transforms: Transforms) -> None:
         """Note whether the snapshot is complete."""
-        self._fault = snapshot.fault or Fault(Status.SUCCESS, "complete")
+        self._fault = snapshot.fault or Fault(Status.SUCCESS, "")
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Return whether the snapshot is complete."""

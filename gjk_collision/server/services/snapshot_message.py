@@ -85,7 +85,7 @@ def _region(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _verdict(fault: Fault | None) -> dict[str, Any]:
-    return refused("", fault or Fault(Status.SUCCESS, "complete")).verdict_fields()
+    return refused("", fault or Fault(Status.SUCCESS, "")).verdict_fields()
 
 
 def _footprints(snapshot: Snapshot) -> list[dict[str, Any]]:
