@@ -53,7 +53,7 @@ def message_class(parameter: str, kind: str) -> type[Any]:
         found: type[Any] = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' of the type {name} is not installed ({error})"
-        raise refusal(parameter, rule, kind) from error
+        refuse(parameter, rule, repr(kind))
     return found
 
 

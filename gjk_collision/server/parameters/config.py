@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ... import _core
+from ...errors import refuse
 from .names import OF_EVERY_NODE, check_names, did_you_mean
 from .values import (
     Facts,
@@ -26,7 +27,6 @@ from .values import (
     list_of_names,
     parameter,
     parameter_fields,
-    refusal,
 )
 
 __all__ = [
@@ -136,10 +136,10 @@ class SourceConfig:
             value, types = getattr(self, each.name), facts_of(each).types
             if types and self.type not in types and value != each.default:
                 rule = f"has no effect on the type {self.type}: it is for {' and '.join(types)}"
-                raise refusal(f"{self.name}.{each.name}", rule, value)
+                refuse(f"{self.name}.{each.name}", rule, repr(value))
         if self.min_height > self.max_height:
             rule = f"must not be greater than max_height = {self.max_height:g}"
-            raise refusal(f"{self.name}.min_height", rule, self.min_height)
+            refuse(f"{self.name}.min_height", rule, repr(self.min_height))
         object.__setattr__(self, "topic", self.topic or self.name)
 
 
@@ -193,11 +193,11 @@ class FootprintConfig:
         _check_outline(self, f"{self.name}.")
         if not self.footprint and not self.robot_radius:
             rule = f"must be set, or {self.name}.robot_radius must be positive"
-            raise refusal(f"{self.name}.footprint", rule, ())
+            refuse(f"{self.name}.footprint", rule, ())
         for low, high in (("linear_min", "linear_max"), ("theta_min", "theta_max")):
             if getattr(self, low) > getattr(self, high):
                 rule = f"must not be less than {self.name}.{low}"
-                raise refusal(f"{self.name}.{high}", rule, getattr(self, high))
+                refuse(f"{self.name}.{high}", rule, repr(getattr(self, high)))
 
     def covers(self, vx: float, vy: float, wz: float, *, holonomic: bool) -> bool:
         """Return whether a twist in the base frame [m/s, m/s, rad/s] is in the ranges."""
@@ -363,10 +363,10 @@ class Config:
             if name not in own or name in self.speed_footprints[:i]:
                 listed = ", ".join(own) or "empty"
                 rule = f"must be a name in footprint_names ({listed}), which is not repeated"
-                raise refusal("speed_footprints", rule, name, index=i)
+                refuse("speed_footprints", rule, repr(name), i)
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"
-            raise refusal("twist_topic", rule, self.twist_topic)
+            refuse("twist_topic", rule, repr(self.twist_topic))
 
     @property
     def is_footprint_received(self) -> bool:
@@ -402,7 +402,7 @@ class Config:
                     rule += f": '{group}' is not in {listing} ({', '.join(lists[listing])})"
                 hint = did_you_mean(name, [*known, *OF_EVERY_NODE])
                 hint = hint or "; parameters of other nodes need a section of their own"
-                raise refusal(name, f"{rule}{hint}", value)
+                refuse(name, f"{rule}{hint}", repr(value))
             given.setdefault(group, {})[leaf] = value
         own = {name: value for name, value in given.get("", {}).items() if name not in lists}
         for list_name, (attribute, owner) in _GROUPS.items():
@@ -524,7 +524,7 @@ def _check_group_names(sources: Sequence[str], footprints: Sequence[str]) -> Non
     check_names("obstacle_sources", sources, taken)
     if len(footprints) > MAX_FOOTPRINTS:
         rule = f"must have at most {MAX_FOOTPRINTS} names"
-        raise refusal("footprint_names", rule, len(footprints))
+        refuse("footprint_names", rule, len(footprints))
     check_names("footprint_names", footprints, taken | {*sources, DEFAULT_FOOTPRINT})
 
 
@@ -557,7 +557,7 @@ def checked_value(name: str, value: Any) -> Value:
     """
     each = _FIELDS.get(_key(name))
     if each is None:
-        raise refusal(name, "is not a parameter of the collision server", value)
+        refuse(name, "is not a parameter of the collision server", repr(value))
     default: Any = each.default
     found = checked(name, value, default, facts_of(each))
     if name in _GROUPS:
@@ -573,7 +573,7 @@ def _key(name: str) -> str:
 def _check_outline(config: "Config | FootprintConfig", prefix: str) -> None:
     if len(config.footprint) % 2:
         rule = "must be pairs of x and y; the number of values is odd"
-        raise refusal(f"{prefix}footprint", rule, config.footprint)
+        refuse(f"{prefix}footprint", rule, repr(config.footprint))
     if config.footprint and config.robot_radius > 0.0:
         rule = f"must be 0 if the parameter {prefix}footprint is set"
-        raise refusal(f"{prefix}robot_radius", rule, config.robot_radius)
+        refuse(f"{prefix}robot_radius", rule, repr(config.robot_radius))

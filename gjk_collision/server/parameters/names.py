@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from difflib import get_close_matches
 
-from .values import refusal
+from ...errors import refuse
 
 __all__ = [
     "OF_EVERY_NODE",
@@ -54,7 +54,7 @@ def is_of_every_node(name: str) -> bool:
 def check_names(parameter: str, names: Sequence[str], taken: Container[str]) -> None:
     """Check the names of sources or footprints."""
     if parameter == "obstacle_sources" and not names:
-        raise refusal(parameter, "must name at least one source", [])
+        refuse(parameter, "must name at least one source", [])
     reserved = (*OF_EVERY_NODE, _QOS_OVERRIDES)
     for i, name in enumerate(names):
         is_used = name in taken or name in reserved or name in names[:i]
@@ -65,4 +65,4 @@ def check_names(parameter: str, names: Sequence[str], taken: Container[str]) -> 
             )
             if parameter == "footprint_names":
                 rule += ", of a source or 'default'"
-            raise refusal(parameter, rule, name, index=i)
+            refuse(parameter, rule, repr(name), i)

@@ -9,8 +9,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Literal
 
 from ...arguments import as_frame
-from ...errors import InputError
-from ...verdict import Status
+from ...errors import refuse
 
 __all__ = [
     "Facts",
@@ -21,7 +20,6 @@ __all__ = [
     "list_of_names",
     "parameter",
     "parameter_fields",
-    "refusal",
 ]
 
 Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
@@ -86,11 +84,6 @@ def facts_of(each: Field[Any]) -> Facts:
     return facts
 
 
-def refusal(name: str, rule: str, got: Any, index: int | None = None) -> InputError:
-    """Return the error that a parameter breaks a rule."""
-    return InputError(Status.INVALID_INPUT, name, index, f"{rule} (got {got!r})")
-
-
 def check_fields(config: Any, prefix: str) -> None:
     """Check each field against its facts, and convert whole numbers of float fields to float."""
     for each in parameter_fields(type(config)):
@@ -104,7 +97,7 @@ def check_fields(config: Any, prefix: str) -> None:
 def list_of_names(name: str, value: Any) -> tuple[str, ...]:
     """Return a list of strings as a tuple."""
     if not isinstance(value, list | tuple) or not all(isinstance(n, str) for n in value):
-        raise refusal(name, "must be a list of names", value)
+        refuse(name, "must be a list of names", repr(value))
     return tuple(value)
 
 
@@ -116,23 +109,23 @@ def checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         if isinstance(value, str):
             value = _nav2_outline(name, value)
         if not isinstance(value, Sequence):
-            raise refusal(name, "must be a list of numbers", value)
+            refuse(name, "must be a list of numbers", repr(value))
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
     if facts.is_frame:
         return as_frame(value, name)
     if isinstance(default, bool | str):
         if type(value) is not type(default):
             kind = "true or false" if isinstance(default, bool) else "a string"
-            raise refusal(name, f"must be {kind}", value)
+            refuse(name, f"must be {kind}", repr(value))
         if facts.choices and value not in facts.choices:
-            raise refusal(name, f"must be one of {facts.span}", value)
+            refuse(name, f"must be one of {facts.span}", repr(value))
         return bool(value) if isinstance(default, bool) else str(value)
     number = _number(name, value, facts)
     if isinstance(default, int):
         # rcl reads 1e3 and 1000.0 as floating-point numbers.
         if not isinstance(value, int):
             rule = "must be a whole number, without a decimal point or an exponent"
-            raise refusal(name, rule, value)
+            refuse(name, rule, repr(value))
         return value
     return number
 
@@ -146,15 +139,15 @@ def _nav2_outline(name: str, text: str) -> list[Any]:
     lists = isinstance(pairs, list) and all(isinstance(each, list) for each in pairs)
     if not lists or any(len(each) != 2 for each in pairs):
         rule = 'must be a list of numbers, or nav2\'s string "[[x, y], ...]"'
-        raise refusal(name, rule, text)
+        refuse(name, rule, repr(text))
     return [number for pair in pairs for number in pair]
 
 
 def _number(name: str, value: Any, facts: Facts, index: int | None = None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise refusal(name, f"must be a number, {facts.span}", value, index)
+        refuse(name, f"must be a number, {facts.span}", repr(value), index)
     assert facts.low is not None
     assert facts.high is not None
     if not math.isfinite(value) or not facts.low <= value <= facts.high:
-        raise refusal(name, f"must be {facts.span}", value, index)
+        refuse(name, f"must be {facts.span}", repr(value), index)
     return float(value)
