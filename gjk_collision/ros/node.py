@@ -10,6 +10,7 @@ import secrets
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -538,6 +539,10 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(args: Sequence[str] | None) -> None:
     try:
         node = CollisionServer(arguments=args)
+        throttled = node.throttled_log
+        # Of values that are probably wrong, such as a yaw in degrees. The log limits their number.
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_: throttled.warning("warning", str(message))
         try:
             node.start()
             spin(node)

@@ -74,6 +74,14 @@ def test_log_names_a_topic_whose_quality_of_service_does_not_fit(start: Start) -
         )
 
 
+def test_yaw_that_looks_like_degrees_is_logged(start: Start) -> None:
+    server, bench = start("turned")
+    bench.publish()
+    bench.until_status(*FREE)
+    bench.check_poses([50.0, 0.0, 90.0])
+    bench.until(lambda: lines(server, "WARN poses[0]: yaw must be in radians"), "the warning")
+
+
 def test_log_names_the_inputs_that_are_missing() -> None:
     """All topics are the resolved ones: with the namespace, after remapping."""
     parameters: dict[str, Any] = {
