@@ -153,7 +153,7 @@ class CollisionServer(LifecycleNode):
         )
         self._snapshots = SnapshotPublisher(self, self.server)
         # rclpy has a _services of its own
-        self._answering = Services(self, self.server, self.health, lambda at: self.note_hit(at))
+        self._answering = Services(self, self.server, self.health, lambda hit: self.note_hit(hit))
         self.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
         Diagnostics(self, self.server, self.health, lambda: self.last_state)
         self._progress = Progress(self, self.server)
@@ -316,7 +316,7 @@ class CollisionServer(LifecycleNode):
         try:
             # Subscribe to raw messages. Otherwise a message that cannot be decoded would raise an
             # error in the executor, and its source would not get a fault.
-            found = self.create_subscription(
+            subscription = self.create_subscription(
                 kind,
                 topic,
                 receive,
@@ -327,17 +327,17 @@ class CollisionServer(LifecycleNode):
         except Exception as error:
             rule = f"cannot subscribe: {error!r}"
             raise InputError(Status.INVALID_INPUT, f"topic '{topic}'", None, rule) from error
-        self._inputs.append(found)
-        return found
+        self._inputs.append(subscription)
+        return subscription
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
         def convert(message: Any, config: Config) -> Obstacles:
             return adapter.convert(message, config, source)
 
         receive = self._receiver(source.name, adapter.message, convert)
-        found = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
+        subscription = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
         if source.qos_durability == "transient_local":
-            self._latched[source.name] = found
+            self._latched[source.name] = subscription
 
     def _receive_last_again(self) -> None:
         """Subscribe again to the topics that keep their last message, to receive it again.

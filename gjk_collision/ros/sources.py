@@ -50,11 +50,11 @@ def message_class(parameter: str, kind: str) -> type[Any]:
     """
     package, _, name = kind.partition("/msg/")
     try:
-        found: type[Any] = getattr(import_module(f"{package}.msg"), name)
+        message: type[Any] = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' of the type {name} is not installed ({error})"
         refuse(parameter, rule, repr(kind))
-    return found
+    return message
 
 
 def qos(source: SourceConfig) -> QoSProfile:

@@ -71,14 +71,14 @@ class Outline:
     pose: Pose
 
 
-def configured_footprint(config: Config, own: Config | FootprintConfig) -> Shape | None:
+def configured_footprint(config: Config, owner: Config | FootprintConfig) -> Shape | None:
     """Return a configured footprint with the directional margins; None: not configured.
 
     Parameters
     ----------
     config : Config
         Parameters of the server.
-    own : FootprintConfig or Config
+    owner : FootprintConfig or Config
         The named footprint, or `config` for its parameters ``footprint`` and ``robot_radius``.
 
     Raises
@@ -86,10 +86,10 @@ def configured_footprint(config: Config, own: Config | FootprintConfig) -> Shape
     InputError
         The configured outline is not a valid shape.
     """
-    if own.footprint:
-        return outline(np.reshape(own.footprint, (-1, 2)), config)
-    if own.robot_radius > 0.0:
-        return _with_margins(Shape.circle(own.robot_radius), config)
+    if owner.footprint:
+        return outline(np.reshape(owner.footprint, (-1, 2)), config)
+    if owner.robot_radius > 0.0:
+        return _with_margins(Shape.circle(owner.robot_radius), config)
     return None
 
 
@@ -101,19 +101,19 @@ def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
     InputError
         A configured outline is not a valid shape. The message names the parameter.
     """
-    found = []
+    footprints = []
     owners: list[tuple[str, Config | FootprintConfig]]
     owners = [*((each.name, each) for each in config.footprints), ("", config)]
-    for name, own in owners:
+    for name, owner in owners:
         try:
-            shape, points = configured_footprint(config, own), configured_outline(own)
+            shape, points = configured_footprint(config, owner), configured_outline(owner)
         except InputError as error:
             parameter = f"{name}.footprint" if name else "footprint"
             rule = f"is not a footprint: {error}"
             raise InputError(error.status, parameter, None, rule) from error
         if shape is not None and points is not None:
-            found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
-    return tuple(found)
+            footprints.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
+    return tuple(footprints)
 
 
 def configured_outline(config: Config | FootprintConfig) -> Floats | None:

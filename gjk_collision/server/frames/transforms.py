@@ -142,17 +142,17 @@ class TransformTree:
             return why
         if not parent or not child or parent == child:
             return "its parent and child must be two different frames"
-        found = _scaled(placement)
-        if isinstance(found, str):
-            return found
-        if static and edge is not None and (edge.parent, edge.placements[0]) != (parent, found):
+        scaled = _scaled(placement)
+        if isinstance(scaled, str):
+            return scaled
+        if static and edge is not None and (edge.parent, edge.placements[0]) != (parent, scaled):
             self.corrections += 1
         if edge is None or edge.parent != parent or edge.static or static:
             edge = self._edges[child] = _Edge(parent, static)
         self._frames |= {parent, child}
-        if not static and _changes_past(edge, stamp, found):
+        if not static and _changes_past(edge, stamp, scaled):
             self.late += 1
-        return _insert_sorted(edge, stamp, found)
+        return _insert_sorted(edge, stamp, scaled)
 
     def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
         """Return why the stamp or the kind of a transform does not allow its use."""
@@ -207,14 +207,14 @@ class TransformTree:
         return sources[: sources.index(common)], targets[: targets.index(common)]
 
     def _ancestors(self, frame: str) -> list[str]:
-        found = [frame]
-        while (edge := self._edges.get(found[-1])) is not None:
-            if edge.parent in found:
+        ancestors = [frame]
+        while (edge := self._edges.get(ancestors[-1])) is not None:
+            if edge.parent in ancestors:
                 text = f"the frames form a loop: '{edge.parent}' is its own ancestor"
-                text += f", through '{found[-1]}'"
+                text += f", through '{ancestors[-1]}'"
                 raise FrameError(Status.TF_UNAVAILABLE, text)
-            found.append(edge.parent)
-        return found
+            ancestors.append(edge.parent)
+        return ancestors
 
     def _pose(self, target: str, source: str, up: list[str], down: list[str], stamp: int) -> Pose:
         whole = Placement()
@@ -236,18 +236,18 @@ class TransformTree:
         if edge.static:
             return edge.placements[0]
         stamps = edge.stamps
-        at = bisect_left(stamps, stamp)
-        if at < len(stamps) and stamps[at] == stamp:
-            return edge.placements[at]
-        if at == 0:
+        index = bisect_left(stamps, stamp)
+        if index < len(stamps) and stamps[index] == stamp:
+            return edge.placements[index]
+        if index == 0:
             text = f"{(stamps[0] - stamp) * 1e-9:.3f} s before the oldest transform"
-        elif at == len(stamps):
+        elif index == len(stamps):
             text = f"{(stamp - stamps[-1]) * 1e-9:.3f} s after the newest transform"
-        elif stamps[at] - stamps[at - 1] > MAX_GAP:
-            text = f"inside a gap of {(stamps[at] - stamps[at - 1]) * 1e-9:.3f} s"
+        elif stamps[index] - stamps[index - 1] > MAX_GAP:
+            text = f"inside a gap of {(stamps[index] - stamps[index - 1]) * 1e-9:.3f} s"
         else:
-            share = (stamp - stamps[at - 1]) / (stamps[at] - stamps[at - 1])
-            return _between(edge.placements[at - 1], edge.placements[at], share)
+            share = (stamp - stamps[index - 1]) / (stamps[index] - stamps[index - 1])
+            return _between(edge.placements[index - 1], edge.placements[index], share)
         text = f"the pose of '{frame}' in '{edge.parent}' is not known: the time is {text}"
         raise FrameError(Status.TF_EXTRAPOLATION, text)
 

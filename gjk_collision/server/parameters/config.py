@@ -357,11 +357,11 @@ class Config:
     def __post_init__(self) -> None:
         check_fields(self, "")
         _check_outline(self, "")
-        own = [each.name for each in self.footprints]
-        _check_group_names([each.name for each in self.sources], own)
+        names = [each.name for each in self.footprints]
+        _check_group_names([each.name for each in self.sources], names)
         for i, name in enumerate(self.speed_footprints):
-            if name not in own or name in self.speed_footprints[:i]:
-                listed = ", ".join(own) or "empty"
+            if name not in names or name in self.speed_footprints[:i]:
+                listed = ", ".join(names) or "empty"
                 rule = f"must be a name in footprint_names ({listed}), which is not repeated"
                 refuse("speed_footprints", rule, repr(name), i)
         if self.speed_footprints and not self.twist_topic:
@@ -404,10 +404,10 @@ class Config:
                 hint = hint or "; parameters of other nodes need a section of their own"
                 refuse(name, f"{rule}{hint}", repr(value))
             given.setdefault(group, {})[leaf] = value
-        own = {name: value for name, value in given.get("", {}).items() if name not in lists}
+        main = {name: value for name, value in given.get("", {}).items() if name not in lists}
         for list_name, (attribute, owner) in _GROUPS.items():
-            own[attribute] = tuple(owner(n, **given.get(n, {})) for n in lists[list_name])
-        return cls(**own)
+            main[attribute] = tuple(owner(n, **given.get(n, {})) for n in lists[list_name])
+        return cls(**main)
 
     def parameters(self) -> dict[str, Value]:
         """Return the flat parameters of a ROS node, the inverse of `from_parameters`."""
@@ -530,14 +530,14 @@ def _check_group_names(sources: Sequence[str], footprints: Sequence[str]) -> Non
 
 def group_defaults(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``<name>.<field>`` -> default for all sources and footprints in flat parameters."""
-    found = {}
+    defaults = {}
     for list_name, (_, owner) in _GROUPS.items():
         for name in parameters[list_name] or ():
             for each in parameter_fields(owner):
-                found[f"{name}.{each.name}"] = each.default
+                defaults[f"{name}.{each.name}"] = each.default
             if owner is SourceConfig:
-                found[f"{name}.topic"] = name
-    return found
+                defaults[f"{name}.topic"] = name
+    return defaults
 
 
 def parameter_facts(name: str) -> Facts:
@@ -559,10 +559,10 @@ def checked_value(name: str, value: Any) -> Value:
     if each is None:
         refuse(name, "is not a parameter of the collision server", repr(value))
     default: Any = each.default
-    found = checked(name, value, default, facts_of(each))
+    typed = checked(name, value, default, facts_of(each))
     if name in _GROUPS:
-        check_names(name, list_of_names(name, found), {each.name for each in fields(Config)})
-    return found
+        check_names(name, list_of_names(name, typed), {each.name for each in fields(Config)})
+    return typed
 
 
 def _key(name: str) -> str:
