@@ -262,7 +262,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
         ),
     ),
     "tests": (
-        44_630,  # 180 of them: the client in executors of others; questions from values, which the
+        44_660,  # 180 of them: the client in executors of others; questions from values, which the
         # product no longer has
         (
             "test/**/*.py",
