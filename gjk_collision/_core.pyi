@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Servers', 'Shape', 'Snapshot', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'no_results', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'SEVERITIES', 'Scene', 'Servers', 'Shape', 'Snapshot', 'box', 'check_arcs', 'check_arrays', 'check_batch', 'check_coordinates', 'check_curves', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'collide_many', 'compose', 'compound', 'concave', 'curve_ends', 'curve_knots', 'curve_lengths', 'curve_poses', 'deciding_step', 'distance', 'distance_many', 'dubins', 'exist_at', 'first_invalid', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moved_curves', 'moved_poses', 'moving', 'no_results', 'obstacle', 'path', 'polygon', 'poses_of', 'proves_free', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'sums_outwards', 'time_of_impact', 'too_far_ahead', 'too_old', 'trace']
 class Budget:
     """
     Time limit of a request, which is computed in chunks.
@@ -251,7 +251,7 @@ class Scene:
         ...
     def nearest_free(self, shape: Shape, pose: collections.abc.Sequence[float], max_shift: typing.SupportsFloat | typing.SupportsIndex, max_turn: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, time: typing.SupportsFloat | typing.SupportsIndex | None, tolerance: typing.SupportsFloat | typing.SupportsIndex, seconds: typing.SupportsFloat | typing.SupportsIndex | None = None) -> typing.Any:
         ...
-    def ray_cast(self, origin: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], directions: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], max_distance: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+    def ray_cast(self, origin: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"], directions: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], max_distance: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
         ...
     def time_to_collision(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], twists: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], horizon: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
         ...
@@ -327,6 +327,8 @@ class Snapshot:
     @property
     def reach(self) -> float:
         ...
+def box(length: typing.SupportsFloat | typing.SupportsIndex, width: typing.SupportsFloat | typing.SupportsIndex, center: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"], radius: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
+    ...
 def check_arcs(arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
 def check_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], reported: Reported) -> None:

@@ -18,27 +18,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
 from .errors import InputError, refuse
 from .verdict import Status
 
-__all__ = [
-    "as_bool",
-    "as_choice",
-    "as_floats",
-    "as_integer",
-    "as_integers",
-    "as_list",
-    "as_number",
-    "as_point",
-    "as_poses",
-    "as_rows_of",
-    "as_vector",
-    "instance",
-    "located",
-    "located_in",
-    "warn_of_degrees",
-]
+__all__: list[str] = []
 
 T = TypeVar("T")
 
@@ -171,13 +154,6 @@ def as_rows_of(values: ArrayLike, argument: str, columns: int, name: str) -> NDA
     refuse(argument, rule, status=Status.ARRAY_MISMATCH)
 
 
-def as_point(values: ArrayLike, argument: str) -> list[float]:
-    """Return x and y [m], both finite and in the range of coordinates."""
-    point = as_vector(values, argument, "x, y")
-    _core.check_coordinates(point, argument)
-    return point
-
-
 def as_integers(
     values: ArrayLike,
     argument: str,
@@ -222,6 +198,16 @@ def located_in(**shapes: tuple[int, ...]) -> Iterator[None]:
         yield
     except InputError as error:
         raise located(error, **shapes) from None
+
+
+@contextmanager
+def renamed(**names: str) -> Iterator[None]:
+    """Raise errors of this block with other names for some arguments."""
+    try:
+        yield
+    except InputError as error:
+        name = names.get(error.argument, error.argument)
+        raise InputError(error.status, name, error.index, error.rule) from None
 
 
 def warn_of_degrees(argument: str, at: int | None, yaw: float) -> None:

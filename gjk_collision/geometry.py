@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 from reprlib import repr as short
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_list, as_number, as_point, as_vector
+from .arguments import as_floats, as_list, as_number, as_vector
 from .errors import InputError, refuse
 from .formats import geo, svg
 from .formats.figures import VEHICLE, VEHICLE_AREA, outline
@@ -108,16 +107,9 @@ class Shape:
             DEGENERATE: the size is smaller than the rounding error of the corners. NON_FINITE,
             COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        half = np.array([_half(length, "length"), _half(width, "width")])
-        middle = np.array(as_point(center, "center"))
-        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + middle
-        try:
-            return cls(_core.polygon(corners, as_number(radius, "radius")))
-        except InputError as error:
-            if error.argument != "xy":
-                raise
-            argument = "length, width, center"
-            raise InputError(error.status, argument, None, error.rule) from None
+        size = as_number(length, "length"), as_number(width, "width")
+        middle = as_vector(center, "center", "x, y")
+        return cls(_core.box(*size, middle, as_number(radius, "radius")))
 
     @classmethod
     def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> Shape:
@@ -444,17 +436,6 @@ def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
         where = f"{piece.where}[{int(hole[1]) + 1}]" if hole else piece.where
         rule = re.sub(r"holes\[(\d+)\]", lambda m: f"{piece.where}[{int(m[1]) + 1}]", error.rule)
         raise InputError(error.status, where, error.index, rule) from None
-
-
-def _half(size: float, argument: str) -> float:
-    number = as_number(size, argument)
-    if not number > 0.0:
-        refuse(argument, "must be greater than 0")
-    if number == inf:
-        refuse(argument, "must be finite", status=Status.NON_FINITE)
-    if number > 2.0 * _core.MAX_COORDINATE:
-        refuse(argument, "must not exceed 2e15 m", status=Status.COORD_RANGE)
-    return number / 2.0
 
 
 def _points(**named: tuple[float, float]) -> NDArray[np.float64]:

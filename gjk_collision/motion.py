@@ -17,11 +17,11 @@ from .arguments import (
     as_floats,
     as_integer,
     as_number,
-    as_point,
     as_vector,
     instance,
+    renamed,
 )
-from .errors import InputError, refuse
+from .errors import refuse
 from .geometry import PoseLike, Shape
 from .record import Record
 from .verdict import Status, Verdict, no_truth_value
@@ -439,22 +439,14 @@ def ray_cast(
     InputError
         NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
-    x, y = as_point(origin, "origin")
+    x, y = as_vector(origin, "origin", "x, y")
+    _core.check_coordinates((x, y), "origin")
     placed = None if pose is None else as_vector(pose, "pose")
-    try:
+    point, core = Shape.point((0.0, 0.0)), instance(shape, Shape, "shape")
+    with renamed(pose_b="pose"):
         return shape_cast(
-            Shape.point((0.0, 0.0)),
-            instance(shape, Shape, "shape"),
-            direction,
-            max_distance,
-            (x, y, 0.0),
-            placed,
-            tolerance=tolerance,
+            point, core, direction, max_distance, (x, y, 0.0), placed, tolerance=tolerance
         )
-    except InputError as error:
-        if error.argument != "pose_b":
-            raise
-        raise InputError(error.status, "pose", None, error.rule) from None
 
 
 def _checked_motions(

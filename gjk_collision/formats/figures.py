@@ -11,19 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..verdict import Verdict
 
-__all__ = [
-    "GREY",
-    "OBSTACLE",
-    "OBSTACLE_AREA",
-    "ORANGE",
-    "VEHICLE",
-    "VEHICLE_AREA",
-    "VERDICT_COLOURS",
-    "outline",
-    "place",
-    "rgb",
-    "rings",
-]
+__all__: list[str] = []
 
 # Colours of Okabe and Ito, which colour-blind people can distinguish too.
 ORANGE, GREY = "#d55e00", "#7a7a7a"

@@ -18,12 +18,12 @@ from ..arguments import (
     as_integer,
     as_integers,
     as_number,
-    as_point,
     as_poses,
     as_rows_of,
     as_vector,
     located,
     located_in,
+    renamed,
 )
 from ..errors import InputError, refuse
 from ..formats import svg
@@ -723,7 +723,7 @@ class Scene:
                 rule = f"must be one number or have shape {leading} (got shape {given.shape})"
                 refuse("time", rule, status=Status.ARRAY_MISMATCH)
             times = np.broadcast_to(given, leading).reshape(-1)
-        try:
+        with located_in(pose=leading, time=leading), renamed(poses="pose", times="time"):
             answer = self._core.nearest_at_each(
                 core_of(shape),
                 placed.reshape(-1, 3),
@@ -732,10 +732,6 @@ class Scene:
                 as_number(max_distance, "max_distance"),
                 thread_count(threads),
             )
-        except InputError as error:
-            name = {"poses": "pose", "times": "time"}.get(error.argument, error.argument)
-            renamed = InputError(error.status, name, error.index, error.rule)
-            raise located(renamed, pose=leading, time=leading) from None
         return self._nearest_result(shaped(answer, (*leading, k)))
 
     def _nearest_result(self, answer: Sequence[NDArray[Any]]) -> NearestResult:
@@ -792,7 +788,7 @@ class Scene:
         leading = rays.shape[:-1]
         with located_in(directions=leading):
             answer = self._core.ray_cast(
-                as_point(origin, "origin"),
+                as_vector(origin, "origin", "x, y"),
                 rays.reshape(-1, 2),
                 as_number(max_distance, "max_distance"),
                 as_number(tolerance, "tolerance"),

@@ -53,8 +53,12 @@ inline void refuse(Issue issue) {
   if (issue) throw InputIssue{std::move(issue)};
 }
 
-inline void refuse(Status status, const char* argument, long index, std::string rule) {
-  throw InputIssue{{status, argument, index, std::move(rule)}};
+inline void refuse(std::string argument, Status status, std::string rule) {
+  refuse(refusal(std::move(argument), status, std::move(rule)));
+}
+
+inline void refuse(std::string argument, std::string rule) {
+  refuse(refusal(std::move(argument), std::move(rule)));
 }
 
 // The end of a message: a value as Python prints it.
@@ -179,8 +183,7 @@ inline std::size_t length(const py::array& array) { return static_cast<std::size
 
 // The rows of an array of poses or arcs, in place.
 inline std::span<const Pose> pose_rows(const Doubles& rows) {
-  static_assert(sizeof(Pose) == 3 * sizeof(double));
-  return {reinterpret_cast<const Pose*>(rows.data()), length(rows) / 3};
+  return detail::pose_rows(view(rows));
 }
 inline std::span<const Arc> arc_rows(const Doubles& rows) {
   static_assert(sizeof(Arc) == 2 * sizeof(double));
@@ -191,20 +194,9 @@ inline std::span<const Arc> arc_rows(const Doubles& rows) {
 // yaw that looks like degrees.
 inline std::span<const Pose> checked_in_place(const Doubles& poses, std::size_t count,
                                               const char* name) {
-  if (length(poses) != 3 * count) {
-    refuse(
-        Status::array_mismatch, name, -1,
-        "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
-  }
-  const std::span<const Pose> placed = pose_rows(poses);
-  bool are_usual = true;
-  for (const Pose& pose : placed) {
-    are_usual &= is_in_domain(pose) && std::fabs(pose.yaw) < kLeastDegrees;
-  }
-  if (are_usual) return placed;
-  refuse(detail::check_poses_in_domain(placed, name));
+  refuse(detail::check_flat_poses(view(poses), count, name));
   warn_of_degrees_in(view(poses), name);
-  return placed;
+  return pose_rows(poses);
 }
 // A copy of them.
 inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
@@ -239,11 +231,7 @@ struct Trajectories {
     poses = checked_in_place(given, length(given) / 3, "poses");
     times = checked_times(given_times, length(given_times), "times");
     refuse(detail::check_fit(poses, times, paths));
-    const std::size_t steps = poses.size() / paths;
-    for (std::size_t begin = 0; begin < times.size(); begin += steps) {
-      const std::span<const double> own = times.subspan(begin, steps);
-      refuse(detail::check_increasing_times(own, own, "times", begin));
-    }
+    refuse(detail::check_increasing_times(times, times, "times", poses.size() / paths));
   }
 
   std::span<const Pose> poses;
@@ -262,10 +250,7 @@ inline double checked_tolerance(double tolerance) {
 }
 
 inline double checked_max_distance(double distance) {
-  if (!(distance >= 0.0)) {
-    refuse(Status::invalid_input, "max_distance", -1,
-           "must not be negative or NaN" + got(distance));
-  }
+  if (!(distance >= 0.0)) refuse("max_distance", "must not be negative or NaN" + got(distance));
   return distance;
 }
 
@@ -277,7 +262,7 @@ inline void refuse_unknown(const Scene& scene, const Shape& shape, const Pose& p
   if (status == Status::success) return;
   const Obstacles::View view = time ? scene.obstacles().at(*time) : Obstacles::at_rest();
   refuse(detail::explain_at(scene, shape, pose, view, margin, "pose", "time", index));
-  refuse(status, "pose", index, reason(status));
+  refuse({status, "pose", index, reason(status)});
 }
 
 // The number of pairs of a flat array of indices. Refuses an index that is not below its size.

@@ -32,7 +32,7 @@ OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double ti
 
 OwnedMotion path(const Doubles& times, const Doubles& poses) {
   const std::span<const double> at = view(times);
-  if (at.empty()) refuse(Status::too_few_points, "times", -1, "must hold at least 1 time");
+  if (at.empty()) refuse("times", Status::too_few_points, "must hold at least 1 time");
   for (std::size_t i = 0; i < at.size(); ++i) {
     checked_coordinate(at[i], "times", static_cast<long>(i));
   }
@@ -104,10 +104,7 @@ void bind_casts(py::module_& module) {
       [](const Doubles& times, const std::string& name, std::size_t steps) {
         const std::span<const double> at = checked_times(times, length(times), name.c_str());
         if (steps == 0 || at.size() % steps != 0) throw py::value_error("steps: whole rows");
-        for (std::size_t begin = 0; begin < at.size(); begin += steps) {
-          const std::span<const double> own = at.subspan(begin, steps);
-          refuse(detail::check_increasing_times(own, own, name.c_str(), begin));
-        }
+        refuse(detail::check_increasing_times(at, at, name.c_str(), steps));
       },
       "times"_a, "name"_a, "steps"_a);
   module.def(
@@ -144,14 +141,14 @@ void bind_casts(py::module_& module) {
         checked_coordinate(direction[0], "direction", 0);
         checked_coordinate(direction[1], "direction", 1);
         if (direction[0] == 0.0 && direction[1] == 0.0) {
-          refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
+          refuse("direction", "must have a length greater than 0");
         }
         const Impact impact =
             shape_cast(a, checked_pose(pose_a, "pose_a"), {direction[0], direction[1]},
                        checked_max_distance(max_distance), b, checked_pose(pose_b, "pose_b"),
                        checked_options(margin, tolerance));
         if (impact.status == Status::invalid_input) {
-          refuse(Status::coord_range, "pose_b", -1, "the shapes must be less than 1e15 m apart");
+          refuse("pose_b", Status::coord_range, "the shapes must be less than 1e15 m apart");
         }
         return impact_tuple(impact);
       },

@@ -29,7 +29,7 @@ void each_rectangle(const Array<std::uint8_t>& cells, double resolution, const P
   const auto columns = static_cast<std::size_t>(cells.shape(1));
   const GridFrame frame(rows, columns, resolution, checked_pose(origin.data(), "origin", -1));
   if (!frame.is_resolved()) {
-    refuse(Status::coord_range, "resolution", -1,
+    refuse("resolution", Status::coord_range,
            "the grid must lie within 1e15 m, and its cells must be larger than the rounding error "
            "of its coordinates" +
                got(resolution));
@@ -74,13 +74,10 @@ py::list circles(const Doubles& xy, double radius) {
 template <typename Visit>
 void each_return(const Doubles& ranges, double angle_min, double angle_increment, double range_min,
                  double range_max, double radius, const Visit& visit) {
-  if (!(range_min >= 0.0 && range_min <= kMaxCoordinate)) {
-    refuse(Status::invalid_input, "range_min", -1, "must lie in [0, 1e15] m" + got(range_min));
-  }
-  if (!(range_max >= range_min && range_max <= kMaxCoordinate)) {
-    refuse(Status::invalid_input, "range_max", -1,
-           "must lie in [range_min, 1e15] m" + got(range_max));
-  }
+  refuse(
+      detail::check_within(range_min, "range_min", 0.0, kMaxCoordinate, "must lie in [0, 1e15] m"));
+  refuse(detail::check_within(range_max, "range_max", range_min, kMaxCoordinate,
+                              "must lie in [range_min, 1e15] m"));
   checked_radius(radius, "radius");
   checked_number(angle_min, "angle_min", -1, kMaxYaw, "1e6 rad");
   checked_number(angle_increment, "angle_increment", -1, kMaxYaw, "1e6 rad");
@@ -94,11 +91,11 @@ void each_return(const Doubles& ranges, double angle_min, double angle_increment
     const bool is_close = range == -kInfinity;
     if (!is_close && !(range >= range_min && range <= range_max)) {
       refuse(
-          std::isnan(range) ? Status::non_finite : Status::invalid_input, "ranges",
-          static_cast<long>(i),
-          "must lie in [range_min, range_max]; use inf if there is no return, -inf if the object "
-          "is closer than range_min" +
-              got(range));
+          {std::isnan(range) ? Status::non_finite : Status::invalid_input, "ranges",
+           static_cast<long>(i),
+           "must lie in [range_min, range_max]; use inf if there is no return, -inf if the object "
+           "is closer than range_min" +
+               got(range)});
     }
     const double angle = angle_min + static_cast<double>(i) * angle_increment;
     const SinCos beam = sin_cos(angle);

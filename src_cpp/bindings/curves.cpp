@@ -204,21 +204,6 @@ class Curves {
   std::span<const Arc> arcs_;
 };
 
-// Fills the rows of an array one after the other.
-class PoseRows {
- public:
-  explicit PoseRows(std::size_t count)
-      : rows_({static_cast<py::ssize_t>(count), py::ssize_t{3}}), next_(rows_.mutable_data()) {}
-  void add(const Pose& pose) noexcept {
-    for (const double value : {pose.x, pose.y, pose.yaw}) *next_++ = value;
-  }
-  const Doubles& rows() const noexcept { return rows_; }
-
- private:
-  Doubles rows_;
-  double* next_;
-};
-
 // Calls visit(pose) at the end of each arc.
 template <class Visit>
 void visit_ends(const ArcPath& curve, const Visit& visit) {
@@ -232,24 +217,23 @@ void visit_ends(const ArcPath& curve, const Visit& visit) {
 // The start of each curve and the ends of its arcs, one curve after the other.
 Doubles curve_knots(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
   const Curves curves(starts, first, arcs);
-  PoseRows rows(curves.size() + curves.arcs());
+  std::vector<Pose> poses;
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    rows.add(curves[k].start);
-    visit_ends(curves[k], [&rows](const Pose& end) { rows.add(end); });
+    poses.push_back(curves[k].start);
+    visit_ends(curves[k], [&poses](const Pose& end) { poses.push_back(end); });
   }
-  return rows.rows();
+  return table(poses);
 }
 
 // The ends of the curves.
 Doubles curve_ends(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
   const Curves curves(starts, first, arcs);
-  PoseRows rows(curves.size());
+  std::vector<Pose> ends;
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    Pose last = curves[k].start;
-    visit_ends(curves[k], [&last](const Pose& end) { last = end; });
-    rows.add(last);
+    ends.push_back(curves[k].start);
+    visit_ends(curves[k], [&ends](const Pose& end) { ends.back() = end; });
   }
-  return rows.rows();
+  return table(ends);
 }
 
 // The poses on each curve at `count` distances (m) of its own.
@@ -258,20 +242,20 @@ Doubles curve_poses(const Doubles& starts, const Array<std::uint64_t>& first, co
   const Curves curves(starts, first, arcs);
   const std::size_t count = curves.size() > 0 ? length(distances) / curves.size() : 0;
   if (length(distances) != count * curves.size()) throw py::value_error("distances: whole rows");
-  PoseRows rows(length(distances));
+  std::vector<Pose> poses;
   for (std::size_t i = 0; i < length(distances); ++i) {
-    rows.add(pose_on(curves[i / count], distances.data()[i]));
+    poses.push_back(pose_on(curves[i / count], distances.data()[i]));
   }
-  return rows.rows();
+  return table(poses);
 }
 
 // m. The lengths of the curves.
 Doubles curve_lengths(const Doubles& starts, const Array<std::uint64_t>& first,
                       const Doubles& arcs) {
   const Curves curves(starts, first, arcs);
-  Doubles lengths(static_cast<py::ssize_t>(curves.size()));
-  for (std::size_t k = 0; k < curves.size(); ++k) lengths.mutable_data()[k] = curves[k].length();
-  return lengths;
+  std::vector<double> lengths;
+  for (std::size_t k = 0; k < curves.size(); ++k) lengths.push_back(curves[k].length());
+  return column(lengths);
 }
 
 // Calls visit(pose as seen from a frame, index of the frame) for all poses and the first frame,
@@ -291,10 +275,9 @@ void visit_moved(std::span<const Pose> poses, const Doubles& frames, const Visit
 }
 
 Doubles moved_poses(const Doubles& poses, const Doubles& frames) {
-  const std::span<const Pose> own = pose_rows(poses);
-  PoseRows rows(own.size() * length(frames) / 3);
-  visit_moved(own, frames, [&rows](const Pose& pose, long) { rows.add(pose); });
-  return rows.rows();
+  std::vector<Pose> moved;
+  visit_moved(pose_rows(poses), frames, [&](const Pose& pose, long) { moved.push_back(pose); });
+  return table(moved);
 }
 
 // Refuses curves with these starts, and the same number of arcs each.
@@ -312,27 +295,22 @@ py::tuple moved_curves(const Doubles& starts, const Array<std::uint64_t>& first,
                        const Doubles& arcs, const Doubles& frames) {
   const Curves curves(starts, first, arcs);
   const std::size_t count = length(frames) / 3;
-  PoseRows rows(curves.size() * count);
-  Array<std::uint64_t> offsets(static_cast<py::ssize_t>(curves.size() * count + 1));
+  std::vector<Pose> placed;
+  std::vector<std::uint64_t> offsets{0};
   Doubles all({static_cast<py::ssize_t>(curves.arcs() * count), py::ssize_t{2}});
   for (std::size_t s = 0; s < count; ++s) {
     std::copy_n(arcs.data(), length(arcs), all.mutable_data() + s * length(arcs));
   }
-  std::uint64_t* offset = offsets.mutable_data();
-  *offset = 0;
-  std::size_t k = 0;
   visit_moved(pose_rows(starts), frames, [&](const Pose& pose, long index) {
-    const ArcPath curve{pose, curves[k].arcs};
+    const ArcPath curve{pose, curves[placed.size() % curves.size()].arcs};
     if (!curve.is_in_domain()) {
-      refuse(Status::coord_range, "poses", index,
-             "the yaw of the start and all turns of a path must sum up to at most 1e6 rad");
+      refuse({Status::coord_range, "poses", index,
+              "the yaw of the start and all turns of a path must sum up to at most 1e6 rad"});
     }
-    offset[1] = offset[0] + curve.arcs.size();
-    ++offset;
-    k = (k + 1) % curves.size();
-    rows.add(pose);
+    offsets.push_back(offsets.back() + curve.arcs.size());
+    placed.push_back(pose);
   });
-  return py::make_tuple(rows.rows(), offsets, all);
+  return py::make_tuple(table(placed), column(offsets), all);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void for_each_pair(std::size_t count, const Pairs& pairs, const Answer& answer) 
 std::size_t checked_count(const Hulls& a, const Hulls& b, const Pairs& pairs) {
   if (pairs) return check_index_pairs(*pairs, a.size(), b.size());
   if (a.size() != b.size()) {
-    refuse(Status::array_mismatch, "b_offsets", -1,
+    refuse("b_offsets", Status::array_mismatch,
            "must hold as many shapes as a_offsets, " + std::to_string(a.size()) +
                ", if pairs is None" + got(b.size()));
   }
@@ -150,8 +150,8 @@ std::size_t check_index_pairs(const Array<std::int64_t>& pairs, std::size_t size
     const std::int64_t index = pairs.data()[n];
     const std::size_t size = n % 2 == 0 ? size_a : size_b;
     if (index < 0 || static_cast<std::size_t>(index) >= size) {
-      refuse(Status::invalid_input, "pairs", static_cast<long>(n / 2),
-             "must lie in [0, " + std::to_string(size) + ")" + got(index));
+      refuse({Status::invalid_input, "pairs", static_cast<long>(n / 2),
+              "must lie in [0, " + std::to_string(size) + ")" + got(index)});
     }
   }
   return length(pairs) / 2;

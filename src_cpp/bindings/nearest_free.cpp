@@ -13,23 +13,17 @@
 namespace gjk::bindings {
 namespace {
 
-double checked_limit(double value, const char* argument, double most, const char* rule) {
-  if (!(value >= 0.0 && value <= most)) {
-    refuse(Status::invalid_input, argument, -1, rule + got(value));
-  }
-  return value;
-}
-
 // Returns x, y and yaw, or None. `seconds`: the longest duration of the search; None: no limit.
 py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
                         double max_shift, double max_turn, double margin,
                         const std::optional<double>& time, double tolerance,
                         const std::optional<double>& seconds) {
   const Pose start = checked_pose(pose.data(), "pose", -1);
+  refuse(detail::check_max_shift(max_shift));
+  refuse(detail::check_max_turn(max_turn));
   NearestFreeOptions options;
-  options.max_shift =
-      checked_limit(max_shift, "max_shift", kMaxCoordinate, "must lie in [0, 1e15] m");
-  options.max_turn = checked_limit(max_turn, "max_turn", kMaxYaw, "must lie in [0, 1e6] rad");
+  options.max_shift = max_shift;
+  options.max_turn = max_turn;
   options.margin = checked_radius(margin, "margin");
   options.tolerance = checked_tolerance(tolerance);
   if (time) checked_time(*time, "time", -1);
@@ -45,7 +39,7 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
     found = time ? query.at(start, *time, options) : query.at(start, options);
   }
   if (found.status == Status::time_budget) {
-    refuse(found.status, "max_shift", -1,
+    refuse("max_shift", found.status,
            "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +
                got(max_shift));
   }

@@ -3,31 +3,34 @@
 // Rays among the obstacles of a scene.
 #include "gjk/scene/ray_cast.hpp"
 
+#include <pybind11/stl.h>
+
+#include <array>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
 
 // Returns distances, obstacles, verdicts and statuses.
-py::tuple cast_rays(const Scene& scene, const Doubles& origin, const Doubles& directions,
-                    double max_distance, double tolerance, unsigned threads) {
-  refuse(check_coordinates(view(origin), "origin"));
-  if (length(origin) != 2) refuse(Status::array_mismatch, "origin", -1, "must be (x, y)");
+py::tuple cast_rays(const Scene& scene, const std::array<double, 2>& origin,
+                    const Doubles& directions, double max_distance, double tolerance,
+                    unsigned threads) {
+  refuse(check_coordinates(origin, "origin"));
   refuse(per_vertex(check_coordinates(view(directions), "directions")));
   checked_max_distance(max_distance);
   checked_tolerance(tolerance);
   const std::vector<Vec2> along = points(view(directions));
   for (std::size_t n = 0; n < along.size(); ++n) {
     if (along[n] == Vec2{}) {
-      refuse(Status::invalid_input, "directions", static_cast<long>(n),
-             "must have a length greater than 0");
+      refuse({Status::invalid_input, "directions", static_cast<long>(n),
+              "must have a length greater than 0"});
     }
   }
   std::vector<RayHit> hits(along.size());
   {
     const py::gil_scoped_release release;
-    ray_cast(scene, {origin.data()[0], origin.data()[1]}, along, max_distance, tolerance, hits,
-             threads);
+    ray_cast(scene, {origin[0], origin[1]}, along, max_distance, tolerance, hits, threads);
   }
   return py::make_tuple(column(hits, &RayHit::distance), column(hits, &RayHit::obstacle),
                         column(hits, &RayHit::verdict), column(hits, &RayHit::status));

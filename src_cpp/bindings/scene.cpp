@@ -33,10 +33,8 @@ struct Reported {
             view(path_poses), view(margins), view(margin_rates), view(lifetimes)};
   }
   void check_settings() const {
-    for (const auto& [name, value] :
-         {std::pair{"horizon", prediction.horizon}, std::pair{"time_error", time_error}}) {
-      refuse(detail::check_duration(value, name));
-    }
+    refuse(detail::check_duration(prediction.horizon, "horizon"));
+    refuse(detail::check_duration(time_error, "time_error"));
   }
   // Refuses them unless they are those of `count` obstacles.
   const Reported& check(std::size_t count) const {
@@ -148,16 +146,16 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
     const std::int64_t i = indices.data()[m];
     const long index = static_cast<long>(m);
     if (i < 0 || static_cast<std::size_t>(i) >= scene.size()) {
-      refuse(Status::invalid_input, "indices", index,
-             "must lie in [0, " + std::to_string(scene.size()) + ")" + got(i));
+      refuse({Status::invalid_input, "indices", index,
+              "must lie in [0, " + std::to_string(scene.size()) + ")" + got(i)});
     }
     if (seen[static_cast<std::size_t>(i)]) {
-      refuse(Status::invalid_input, "indices", index, "must not occur twice" + got(i));
+      refuse({Status::invalid_input, "indices", index, "must not occur twice" + got(i)});
     }
     seen[static_cast<std::size_t>(i)] = true;
   }
   if (shapes && shapes->size() != count) {
-    refuse(Status::array_mismatch, "shapes", -1,
+    refuse("shapes", Status::array_mismatch,
            "must hold one shape for each of " + std::to_string(count) + " indices" +
                got(shapes->size()));
   }

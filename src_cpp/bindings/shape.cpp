@@ -3,6 +3,7 @@
 // Creates shapes from arrays of vertices.
 #include <pybind11/stl.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ Shape padded(const Shape& shape, double front, double rear, double left, double 
                              checked_radius(left, "left"), checked_radius(right, "right"));
   for (int i = 0; i < grown.parts(); ++i) {
     if (!(grown.part(i).extent <= kMaxCoordinate)) {
-      refuse(Status::coord_range, "front, rear, left, right", -1,
+      refuse("front, rear, left, right", Status::coord_range,
              "must not move a vertex out of the range of 1e15 m");
     }
   }
@@ -85,13 +86,13 @@ Shape transformed(const Shape& shape, const PoseValues& pose) {
   bool has_area = false;
   for (int i = 0; i < moved.parts(); ++i) {
     if (!(moved.part(i).extent <= kMaxCoordinate)) {
-      refuse(Status::coord_range, "pose", -1, "must not move a vertex out of the range of 1e15 m");
+      refuse("pose", Status::coord_range, "must not move a vertex out of the range of 1e15 m");
     }
     has_area |= corners(shape.part(i)).size() > 2;
     keeps_area |= corners(moved.part(i)).size() > 2;
   }
   if (has_area && !keeps_area) {
-    refuse(Status::degenerate, "pose", -1,
+    refuse("pose", Status::degenerate,
            "the shape is smaller than the rounding error of its coordinates at this pose");
   }
   return moved;
@@ -105,7 +106,7 @@ py::tuple bounds(const Shape& shape) {
 double area_of(const Shape& shape) {
   const double found = area(shape);
   if (std::isnan(found)) {
-    refuse(Status::limit_exceeded, "area", -1,
+    refuse("area", Status::limit_exceeded,
            "the parts overlap at too many places: the area of their union is not computed");
   }
   return found;
@@ -158,6 +159,14 @@ void bind_shape(py::module_& module) {
         return outline(xy, radius, ConcavePolicy::reject, "xy");
       },
       "xy"_a, "radius"_a);
+  module.def(
+      "box",
+      [](double length, double width, const std::array<double, 2>& center, double radius) {
+        Shape shape;
+        refuse(make_box(length, width, shape, {center[0], center[1]}, radius));
+        return shape;
+      },
+      "length"_a, "width"_a, "center"_a, "radius"_a);
   module.def(
       "concave",
       [](const Doubles& xy, const std::vector<Doubles>& holes, double radius) {

@@ -84,31 +84,28 @@ py::tuple state_of_scene(const Scene& scene) {
   PartArrays parts;
   std::vector<std::uint64_t> first_part{0};
   std::vector<std::uint64_t> first_piece{0};
-  std::vector<double> poses;
+  std::vector<Pose> poses;
   std::vector<double> stamps;
   std::vector<double> margins;
   std::vector<double> margin_rates;
   std::vector<double> lifetimes;
-  std::vector<double> pieces;
+  std::vector<Piece> pieces;
   for (std::size_t i = 0; i < scene.size(); ++i) {
     for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) parts.add(outlines.part(k));
     first_part.push_back(outlines.end(i));
-    const Pose& pose = all.pose(i);
-    poses.insert(poses.end(), {pose.x, pose.y, pose.yaw});
+    poses.push_back(all.pose(i));
     stamps.push_back(all.stamp(i));
     margins.push_back(all.margins().fixed(i));
     margin_rates.push_back(all.margins().rate(i));
     const Interval life = all.lifetimes().given(i);
     lifetimes.insert(lifetimes.end(), {life.begin, life.end});
-    for (const Piece& piece : all.motion(i)) {
-      const PieceRow row = row_of(piece);
-      pieces.insert(pieces.end(), row.begin(), row.end());
-    }
+    pieces.insert(pieces.end(), all.motion(i).begin(), all.motion(i).end());
     first_piece.push_back(first_piece.back() + all.motion(i).size());
   }
-  return py::make_tuple(column(first_part), parts.arrays(), column(poses), column(stamps),
+  return py::make_tuple(column(first_part), parts.arrays(), table(poses), column(stamps),
                         column(margins), column(margin_rates), column(lifetimes),
-                        column(first_piece), column(pieces), xy(all.origin()), all.time_error());
+                        column(first_piece), table(pieces, &row_of), xy(all.origin()),
+                        all.time_error());
 }
 
 std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
@@ -173,8 +170,7 @@ Shape obstacle(const Scene& scene, std::size_t i) {
 // not exist.
 Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
   const Obstacles& all = scene.obstacles();
-  Doubles poses({static_cast<py::ssize_t>(scene.size()), py::ssize_t{3}});
-  auto out = poses.mutable_unchecked<2>();
+  std::vector<Pose> poses;
   for (std::size_t i = 0; i < scene.size(); ++i) {
     Pose pose = all.pose(i);
     const Motion motion = all.motion(i);
@@ -188,12 +184,9 @@ Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       pose = {kNaN, kNaN, kNaN};
     }
-    const auto row = static_cast<py::ssize_t>(i);
-    out(row, 0) = pose.x;
-    out(row, 1) = pose.y;
-    out(row, 2) = pose.yaw;
+    poses.push_back(pose);
   }
-  return poses;
+  return table(poses);
 }
 
 // Whether each obstacle exists at a time (s).

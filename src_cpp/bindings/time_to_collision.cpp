@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Twist> checked_twists(const Doubles& twists, std::size_t count, double horizon) {
   if (length(twists) != 3 * count) {
-    refuse(Status::array_mismatch, "twists", -1,
+    refuse("twists", Status::array_mismatch,
            "must hold 3 values (vx, vy, wz) for each of " + std::to_string(count) +
                got(length(twists)));
   }
@@ -20,12 +20,12 @@ std::vector<Twist> checked_twists(const Doubles& twists, std::size_t count, doub
     const auto index = static_cast<long>(i);
     const std::tuple values(v[0], v[1], v[2]);
     if (!std::isfinite(v[0]) || !std::isfinite(v[1]) || !std::isfinite(v[2])) {
-      refuse(Status::non_finite, "twists", index, "vx, vy and wz must be finite" + got(values));
+      refuse({Status::non_finite, "twists", index, "vx, vy and wz must be finite" + got(values)});
     }
     if (!(std::hypot(v[0], v[1]) * horizon <= kMaxCoordinate &&
           std::fabs(v[2]) * horizon <= kMaxYaw)) {
-      refuse(Status::coord_range, "twists", index,
-             "must not move by more than 1e15 m or 1e6 rad within the horizon" + got(values));
+      refuse({Status::coord_range, "twists", index,
+              "must not move by more than 1e15 m or 1e6 rad within the horizon" + got(values)});
     }
     result[i] = {v[0], v[1], v[2]};
   }
@@ -37,15 +37,12 @@ py::tuple time_to_collision_of(const Scene& scene, const Shape& shape, const Dou
                                const Doubles& twists, const Doubles& times, double horizon,
                                double tolerance, unsigned threads) {
   const std::size_t count = length(poses) / 3;
-  if (!(horizon > 0.0 && horizon <= kMaxTime)) {
-    refuse(Status::invalid_input, "horizon", -1,
-           "must be greater than 0 and at most 1e10 s" + got(horizon));
-  }
+  refuse(detail::check_positive(horizon, "horizon", kMaxTime, "1e10 s"));
   const TimeToCollisionOptions options{horizon, checked_tolerance(tolerance)};
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::vector<Twist> moving = checked_twists(twists, count, horizon);
   const std::span<const double> at = checked_times(times, count, "times");
-  if (at.size() != count) refuse(Status::array_mismatch, "times", -1, "must not be empty");
+  if (at.size() != count) refuse("times", Status::array_mismatch, "must not be empty");
   std::vector<TimeToCollision> results(count);
   {
     const py::gil_scoped_release release;

@@ -118,10 +118,10 @@ GJK_KERNEL Issue explain_pair(const Shape& a, const Shape& b, const Pose& pose_a
     const Shape& shape = is_a ? a : b;
     if (detail::is_in_domain_at(shape, Transform::from_pose(is_a ? pose_a : pose_b))) continue;
     if (shape.parts() == 0) {
-      return {Status::invalid_input, is_a ? "a" : "b", -1, "must have a part"};
+      return refusal(is_a ? "a" : "b", "must have a part");
     }
-    return {Status::coord_range, is_a ? "pose_a" : "pose_b", -1,
-            "must not move the shape out of the range of 1e15 m"};
+    return refusal(is_a ? "pose_a" : "pose_b", Status::coord_range,
+                   "must not move the shape out of the range of 1e15 m");
   }
   return {};
 }

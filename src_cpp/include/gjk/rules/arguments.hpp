@@ -39,8 +39,9 @@ inline double known_until(const Snapshot& snapshot, std::int64_t stamp) noexcept
 namespace detail {
 
 inline Issue check_non_negative(const char* name, double value) {
-  if (!std::isfinite(value)) return {Status::non_finite, name, -1, "must be finite" + got(value)};
-  if (value < 0.0) return {Status::invalid_input, name, -1, "must not be negative" + got(value)};
+  if (!std::isfinite(value))
+    return refusal(name, Status::non_finite, "must be finite" + got(value));
+  if (value < 0.0) return refusal(name, "must not be negative" + got(value));
   return {};
 }
 
@@ -56,15 +57,12 @@ inline Issue check_tolerance(const Snapshot& snapshot, double tolerance, double&
   if (Issue issue = check_non_negative("tolerance", tolerance)) return issue;
   used = tolerance > 0.0 ? tolerance : snapshot.toi_tolerance;
   if (tolerance == 0.0 || (tolerance >= kMinTolerance && tolerance <= kMaxTolerance)) return {};
-  return {Status::invalid_input, "tolerance", -1,
-          "must be 1e-06 to 1 m" + got(tolerance) + ", or be 0"};
+  return refusal("tolerance", "must be 1e-06 to 1 m" + got(tolerance) + ", or be 0");
 }
 
 inline Issue check_single(const Pose& pose) {
   if (std::isfinite(pose.x) && std::isfinite(pose.y) && std::isfinite(pose.yaw)) return {};
-  return {Status::non_finite, "pose", -1,
-          "must be finite (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " +
-              text_of(pose.yaw) + "))"};
+  return refusal("pose", Status::non_finite, "must be finite" + got(pose));
 }
 
 // Times of a request (s after `stamp` (ns); 0: the stamp of the snapshot) on the scene's clock (s).
@@ -95,7 +93,7 @@ inline Issue check_error(double error, const char* argument, long index) {
 
 inline Issue check_errors(std::span<const double> errors, std::size_t count) {
   if (!errors.empty() && errors.size() != count) {
-    return {Status::array_mismatch, "errors", -1, "must be empty or have one value per pose"};
+    return refusal("errors", Status::array_mismatch, "must be empty or have one value per pose");
   }
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (Issue issue = check_error(errors[i], "errors", static_cast<long>(i))) return issue;
@@ -111,22 +109,21 @@ inline Issue check_batch(std::span<const double> poses, std::span<const double> 
                          std::size_t limit) {
   const std::size_t count = poses.size() / 3;
   if (count > limit) {
-    return {Status::limit_exceeded, "poses", -1,
-            std::to_string(count) + " poses, limit " + std::to_string(limit)};
+    return refusal("poses", Status::limit_exceeded,
+                   std::to_string(count) + " poses, limit " + std::to_string(limit));
   }
   if (poses.size() % 3 != 0) {
-    return {
-        Status::array_mismatch, "poses", -1,
-        "must have 3 values per pose, x y yaw (got " + std::to_string(poses.size()) + " values)"};
+    return refusal(
+        "poses", Status::array_mismatch,
+        "must have 3 values per pose, x y yaw (got " + std::to_string(poses.size()) + " values)");
   }
-  if (count == 0) return {Status::empty_request, "poses", -1, "must have at least one pose"};
+  if (count == 0) return refusal("poses", Status::empty_request, "must have at least one pose");
   if (!times.empty() && times.size() != count) {
-    return {Status::array_mismatch, "times", -1,
-            "must be empty or have " + std::to_string(count) + " values, one per pose (got " +
-                std::to_string(times.size()) + ")"};
+    return refusal("times", Status::array_mismatch,
+                   "must be empty or have " + std::to_string(count) + " values, one per pose" +
+                       got(times.size()));
   }
-  if (Issue issue = detail::check_finite("poses", poses)) return issue;
-  return detail::check_finite("times", times);
+  return first_of({detail::check_finite("poses", poses), detail::check_finite("times", times)});
 }
 
 }  // namespace gjk

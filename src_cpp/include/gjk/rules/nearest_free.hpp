@@ -54,16 +54,6 @@ void fields(const NearestFreeAnswer& a, const Known&, F&& f) {
   GJK_FIELD(f, turn, a.turn);
 }
 
-namespace detail {
-
-inline Issue check_at_most(const char* name, double value, double most, const char* rule) {
-  if (Issue issue = check_non_negative(name, value)) return issue;
-  if (value <= most) return {};
-  return {Status::invalid_input, name, -1, rule + got(value)};
-}
-
-}  // namespace detail
-
 // The nearest pose that is FREE. If the snapshot has a fault, no pose is searched. The search is
 // not divided into chunks: it takes at most `search_time` of the budget.
 inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFreeRequest& request,
@@ -73,12 +63,12 @@ inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFre
   NearestFreeOptions options;
   options.max_shift = request.max_shift;
   options.max_turn = request.max_turn;
-  for (Issue issue :
-       {check_at_most("max_shift", request.max_shift, kMaxCoordinate, "must lie in [0, 1e15] m"),
-        check_at_most("max_turn", request.max_turn, kMaxYaw, "must lie in [0, 1e6] rad"),
-        check_tolerance(snapshot, request.tolerance, options.tolerance),
-        check_margin(snapshot, request.margin, options.margin)}) {
-    if (issue) return refused<NearestFreeAnswer>(std::move(issue));
+  if (Issue issue = first_of(
+          {check_non_negative("max_shift", request.max_shift), check_max_shift(request.max_shift),
+           check_non_negative("max_turn", request.max_turn), check_max_turn(request.max_turn),
+           check_tolerance(snapshot, request.tolerance, options.tolerance),
+           check_margin(snapshot, request.margin, options.margin)})) {
+    return refused<NearestFreeAnswer>(std::move(issue));
   }
   NearestFreeAnswer result;
   CollideAnswer here = collide(snapshot, {request.pose, request.margin, request.pose_error});

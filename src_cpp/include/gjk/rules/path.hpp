@@ -182,38 +182,18 @@ inline std::size_t count_until(std::span<const double> times, double limit) {
 
 // A path from pose to pose.
 inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathRequest& request,
-                                      const Budget& budget) {
-  const std::size_t count = request.poses.size() / 3;
-  double total = 0.0;
-  double tolerance = 0.0;
-  for (Issue issue :
-       {check_batch(request.poses, request.times, snapshot.max_poses),
-        check_errors(request.errors, count), check_margin(snapshot, request.margin, total),
-        check_tolerance(snapshot, request.tolerance, tolerance)}) {
-    if (issue) return refused<PathAnswer>(std::move(issue));
-  }
-  const std::vector<double> at = on_clock(snapshot, request.times, request.stamp);
-  if (Issue issue = check_increasing_times(at, request.times)) {
-    return refused<PathAnswer>(std::move(issue));
-  }
-  if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
-  double error = 0.0;
-  for (const double each : request.errors) error = std::fmax(error, each);
-  const Vehicle vehicle(*snapshot.footprint, error);
-  const std::vector<Pose> poses = poses_of(request.poses);
-  for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
-                      check_times_in_domain(at), check_radius(total, "margin")}) {
-    if (issue) return refused<PathAnswer>(std::move(issue));
-  }
+                                      const Vehicle& vehicle, std::span<const double> at,
+                                      const PathOptions& options, const Budget& budget) {
+  const std::span<const Pose> poses = pose_rows(request.poses);
+  const std::size_t count = poses.size();
   const bool timed = !at.empty();
   const auto poses_in = [&](std::size_t begin, std::size_t end) {
-    return std::span(poses).subspan(begin, end - begin);
+    return poses.subspan(begin, end - begin);
   };
   const auto times_in = [&](std::size_t begin, std::size_t end) {
-    return timed ? std::span(at).subspan(begin, end - begin) : std::span<const double>{};
+    return timed ? at.subspan(begin, end - begin) : at;
   };
   const auto sweep = [&](std::size_t begin, std::size_t end, auto&& go_on) {
-    const PathOptions options{.margin = total, .tolerance = tolerance};
     return gjk::check_path(*snapshot.scene, vehicle.shape(), poses_in(begin, end),
                            times_in(begin, end), options, go_on);
   };
@@ -236,9 +216,9 @@ inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathReques
         budget, segments, kFirstSegments, [&](std::size_t begin, std::size_t end) {
           end = std::min(end + 1, known);
           const std::span<const double> times = times_in(begin, end);
-          parts.push_back(
-              {begin,
-               path_of(results_at(snapshot, vehicle, poses_in(begin, end), times, total), times)});
+          parts.push_back({begin, path_of(results_at(snapshot, vehicle, poses_in(begin, end), times,
+                                                     options.margin),
+                                          times)});
           return parts.back().result.verdict != Verdict::collision;
         });
   }
@@ -262,30 +242,29 @@ inline Issue check_arcs_request(const PathRequest& request, std::size_t limit) {
   const std::size_t arcs = request.arcs.size() / 2;
   const std::size_t times = request.times.size();
   if (!request.swept) {
-    return {Status::invalid_input, "interpolation", -1, "must be 1 (swept) if arcs is not empty"};
+    return refusal("interpolation", "must be 1 (swept) if arcs is not empty");
   }
   if (Issue issue = check_batch(request.poses, {}, limit)) return issue;
   if (poses != 1) {
-    return {
-        Status::array_mismatch, "poses", -1,
-        "must have one pose, the start, if arcs is not empty (got " + std::to_string(poses) + ")"};
+    return {Status::array_mismatch, "poses", -1,
+            "must have one pose, the start, if arcs is not empty" + got(poses)};
   }
   if (request.arcs.size() % 2 != 0) {
-    return {Status::array_mismatch, "arcs", -1,
-            "must have 2 values per arc, curvature and length (got " +
-                std::to_string(request.arcs.size()) + " values)"};
+    return refusal("arcs", Status::array_mismatch,
+                   "must have 2 values per arc, curvature and length (got " +
+                       std::to_string(request.arcs.size()) + " values)");
   }
   if (arcs >= limit) {
-    return {Status::limit_exceeded, "arcs", -1,
-            std::to_string(arcs) + " arcs, limit " + std::to_string(limit - 1) + " (max_poses)"};
+    return refusal(
+        "arcs", Status::limit_exceeded,
+        std::to_string(arcs) + " arcs, limit " + std::to_string(limit - 1) + " (max_poses)");
   }
   if (times != 0 && times != arcs + 1) {
-    return {Status::array_mismatch, "times", -1,
-            "must be empty or have " + std::to_string(arcs + 1) +
-                " values, the start and the end of each arc (got " + std::to_string(times) + ")"};
+    return refusal("times", Status::array_mismatch,
+                   "must be empty or have " + std::to_string(arcs + 1) +
+                       " values, the start and the end of each arc" + got(times));
   }
-  if (Issue issue = check_finite("arcs", request.arcs)) return issue;
-  return check_finite("times", request.times);
+  return first_of({check_finite("arcs", request.arcs), check_finite("times", request.times)});
 }
 
 // Nothing is known after the end of arc `segment`, which is this fraction of the whole path.
@@ -300,37 +279,14 @@ inline PathAnswer unknown_after(Answer answer, std::size_t segment, double fract
 // A path of arcs. It is checked up to the last end of an arc that is before the horizon. If it goes
 // on after that, it is UNKNOWN, unless there is a collision before.
 inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& request,
-                             const Budget& budget) {
-  double total = 0.0;
-  double tolerance = 0.0;
-  for (Issue issue :
-       {check_arcs_request(request, snapshot.max_poses), check_errors(request.errors, 1),
-        check_margin(snapshot, request.margin, total),
-        check_tolerance(snapshot, request.tolerance, tolerance)}) {
-    if (issue) return refused<PathAnswer>(std::move(issue));
-  }
-  const std::vector<double> at = on_clock(snapshot, request.times, request.stamp);
-  if (Issue issue = check_increasing_times(at, request.times)) {
-    return refused<PathAnswer>(std::move(issue));
-  }
-  if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
+                             const Vehicle& vehicle, std::span<const double> at,
+                             const PathOptions& options, const Budget& budget) {
   std::vector<Arc> arcs(request.arcs.size() / 2);
   for (std::size_t i = 0; i < arcs.size(); ++i) {
     arcs[i] = {request.arcs[2 * i], request.arcs[2 * i + 1]};
   }
   const ArcPath whole{{request.poses[0], request.poses[1], request.poses[2]}, arcs};
-  const Vehicle vehicle(*snapshot.footprint, request.errors.empty() ? 0.0 : request.errors[0]);
-  for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
-                      check_times_in_domain(at), check_radius(total, "margin")}) {
-    if (issue) return refused<PathAnswer>(std::move(issue));
-  }
-  if (!whole.is_in_domain()) {
-    return refused<PathAnswer>(
-        {Status::coord_range, "arcs", 0,
-         "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must be at "
-         "most 1e15 m long" +
-             got(whole.length())});
-  }
+  if (Issue issue = check_range(whole, 0)) return refused<PathAnswer>(std::move(issue));
   const bool timed = !at.empty();
   const std::size_t times = count_until(request.times, known_until(snapshot, request.stamp));
   const std::size_t known = timed ? std::max<std::size_t>(times, 1) - 1 : arcs.size();
@@ -348,16 +304,15 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
   PathResult found;
   if (known > 0) {
     Chunks chunks(budget, kFirstSegments);
-    const PathOptions options{.margin = total, .tolerance = tolerance};
-    found = gjk::check_path(
-        *snapshot.scene, vehicle.shape(), {whole.start, std::span(arcs).first(known)},
-        std::span(at).first(timed ? known + 1 : 0), options, [&](std::size_t n) {
-          done = n;
-          return chunks.go_on(n);
-        });
+    found = gjk::check_path(*snapshot.scene, vehicle.shape(),
+                            {whole.start, std::span(arcs).first(known)},
+                            at.first(timed ? known + 1 : 0), options, [&](std::size_t n) {
+                              done = n;
+                              return chunks.go_on(n);
+                            });
   } else {  // the first arc ends after the horizon: only the start is checked
-    const std::span<const double> start = std::span(at).first(1);
-    found = path_of(results_at(snapshot, vehicle, {&whole.start, 1}, start, total), start);
+    const std::span<const double> start = at.first(1);
+    found = path_of(results_at(snapshot, vehicle, {&whole.start, 1}, start, options.margin), start);
   }
   const bool hit = found.verdict == Verdict::collision;
   const bool is_late = !hit && done < known;
@@ -392,13 +347,36 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
 // Whether the vehicle is free on a path.
 inline PathAnswer check_path(const Snapshot& snapshot, const PathRequest& request,
                              const Budget& budget = {}) {
-  PathAnswer path = request.arcs.empty() ? detail::check_poses_of_path(snapshot, request, budget)
-                                         : detail::check_arcs(snapshot, request, budget);
+  using namespace detail;
+  const bool is_of_poses = request.arcs.empty();
+  PathOptions options;
+  if (Issue issue =
+          first_of({is_of_poses ? check_batch(request.poses, request.times, snapshot.max_poses)
+                                : check_arcs_request(request, snapshot.max_poses),
+                    check_errors(request.errors, is_of_poses ? request.poses.size() / 3 : 1),
+                    check_margin(snapshot, request.margin, options.margin),
+                    check_tolerance(snapshot, request.tolerance, options.tolerance)})) {
+    return refused<PathAnswer>(std::move(issue));
+  }
+  const std::vector<double> at = on_clock(snapshot, request.times, request.stamp);
+  if (Issue issue = check_increasing_times(at, request.times)) {
+    return refused<PathAnswer>(std::move(issue));
+  }
+  if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
+  double error = 0.0;
+  for (const double each : request.errors) error = std::fmax(error, each);
+  const Vehicle vehicle(*snapshot.footprint, error);
+  if (Issue issue = vehicle.check(pose_rows(request.poses), at, options.margin)) {
+    return refused<PathAnswer>(std::move(issue));
+  }
+  PathAnswer path = is_of_poses
+                        ? check_poses_of_path(snapshot, request, vehicle, at, options, budget)
+                        : check_arcs(snapshot, request, vehicle, at, options, budget);
   if (path.answer.status == Status::prediction_too_short && !snapshot.fault) {
     const auto first = static_cast<std::size_t>(path.first_invalid_segment);
     const std::size_t next = std::min(first + 1, request.times.size() - 1);
     path.answer.message =
-        detail::not_predicted(snapshot, request.stamp, request.times[first], request.times[next]);
+        not_predicted(snapshot, request.stamp, request.times[first], request.times[next]);
   }
   return path;
 }

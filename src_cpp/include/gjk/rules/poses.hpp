@@ -91,40 +91,38 @@ inline Issue check_poses_request(const PosesRequest& request, std::size_t footpr
   const std::size_t count = request.poses.size() / 3;
   if (Issue issue = check_errors(request.errors, count)) return issue;
   if (request.mode < 0 || request.mode > kModeGradient) {
-    return {Status::invalid_input, "mode", -1,
-            "must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient) (got " +
-                std::to_string(request.mode) + ")"};
+    return refusal("mode", "must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient)" +
+                               got(request.mode));
   }
   const std::size_t k = std::max<std::size_t>(request.k, 1);
   if (request.mode == kModeGradient && count * k > limit) {
-    return {Status::limit_exceeded, "k", -1,
-            std::to_string(count) + " poses with " + std::to_string(k) + " obstacles each, limit " +
-                std::to_string(limit) + " together (max_poses)"};
+    return refusal("k", Status::limit_exceeded,
+                   std::to_string(count) + " poses with " + std::to_string(k) +
+                       " obstacles each, limit " + std::to_string(limit) + " together (max_poses)");
   }
   if (footprints > kMaxFootprints) {
-    return {Status::limit_exceeded, "footprints", -1,
-            "must have at most " + std::to_string(kMaxFootprints) + " names (got " +
-                std::to_string(footprints) + ")"};
+    return refusal(
+        "footprints", Status::limit_exceeded,
+        "must have at most " + std::to_string(kMaxFootprints) + " names" + got(footprints));
   }
   const bool may_be_empty = footprints == 1;
   if (request.which.size() != count && !(may_be_empty && request.which.empty())) {
-    return {Status::array_mismatch, "which", -1,
-            std::string(may_be_empty ? "must be empty or have " : "must have ") +
-                std::to_string(count) + " values, one per pose (got " +
-                std::to_string(request.which.size()) + ")"};
+    return refusal("which", Status::array_mismatch,
+                   std::string(may_be_empty ? "must be empty or have " : "must have ") +
+                       std::to_string(count) + " values, one per pose" + got(request.which.size()));
   }
   for (std::size_t i = 0; i < request.which.size(); ++i) {
     const std::int64_t index = request.which[i];
     if (index < 0 || index >= static_cast<std::int64_t>(footprints)) {
-      return {Status::invalid_input, "which", static_cast<long>(i),
-              "must be an index in footprints, 0 to " + std::to_string(footprints - 1) + " (got " +
-                  std::to_string(index) + ")"};
+      return {
+          Status::invalid_input, "which", static_cast<long>(i),
+          "must be an index in footprints, 0 to " + std::to_string(footprints - 1) + got(index)};
     }
   }
   const std::span<const std::int64_t> ends = request.group_offsets;
   const auto bad_group = [&](std::size_t i, const std::string& rule) {
     return Issue{Status::array_mismatch, "group_offsets", static_cast<long>(i),
-                 rule + " (got " + std::to_string(ends[i]) + ")"};
+                 rule + got(ends[i])};
   };
   if (ends.empty()) return {};
   if (ends.front() != 0) return bad_group(0, "must start at 0");
@@ -359,16 +357,17 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
   using namespace detail;
   const Snapshot& any = snapshots.front();
   double total = 0.0;
-  for (Issue issue : {check_poses_request(request, snapshots.size(), any.max_poses),
-                      check_margin(any, request.margin, total)}) {
-    if (issue) return refused<PosesAnswer>(std::move(issue));
+  if (Issue issue = first_of({check_poses_request(request, snapshots.size(), any.max_poses),
+                              check_margin(any, request.margin, total)})) {
+    return refused<PosesAnswer>(std::move(issue));
   }
   const std::vector<double> on_scene_clock = on_clock(any, request.times, request.stamp);
   const bool is_any_known = std::any_of(snapshots.begin(), snapshots.end(), is_known);
   if (is_any_known) {
-    for (Issue issue : {check_flat_in_domain(request.poses), check_times_in_domain(on_scene_clock),
-                        check_radius(total, "margin")}) {
-      if (issue) return refused<PosesAnswer>(std::move(issue));
+    if (Issue issue =
+            first_of({check_poses_in_domain(pose_rows(request.poses), "poses", 3),
+                      check_times_in_domain(on_scene_clock), check_radius(total, "margin")})) {
+      return refused<PosesAnswer>(std::move(issue));
     }
   }
   const bool has_gradients = request.mode == kModeGradient;

@@ -38,11 +38,6 @@ std::int64_t nanoseconds_of(const Time& time) noexcept {
   return static_cast<std::int64_t>(time.sec) * 1'000'000'000 + time.nanosec;
 }
 
-inline Issue bad(std::string argument, std::string rule, Status status = Status::array_mismatch,
-                 long index = -1) {
-  return {status, std::move(argument), index, std::move(rule)};
-}
-
 }  // namespace detail
 
 // Whether a request that names this footprint gets the one of the parameters; otherwise it gets the
@@ -55,7 +50,7 @@ inline Issue choose_footprint(const std::string& name, std::span<const std::stri
   if (is_named) return {};
   std::string rule = "must be empty or one of ";
   for (const std::string& each : names) rule += (&each == &names[0] ? "" : ", ") + each;
-  return {Status::invalid_input, "footprint", -1, rule + " (got '" + name + "')"};
+  return refusal("footprint", rule + " (got '" + name + "')");
 }
 
 // The data of one message, in the form that answers questions. It does not change, so any number of
@@ -189,11 +184,10 @@ class ReceivedSnapshot {
     max_poses_ = message.max_poses;
     for (const double value : {horizon_, safety_margin_, toi_tolerance_, message.max_future_stamp,
                                message.heartbeat_limit}) {
-      if (!(value >= 0.0 && value <= kMaxTime)) {
-        return detail::bad(
-            "prediction_horizon, safety_margin, toi_tolerance, max_future_stamp, heartbeat_limit",
-            "must lie in [0, 1e10]" + got(value), Status::invalid_input);
-      }
+      constexpr const char* kNames =
+          "prediction_horizon, safety_margin, toi_tolerance, max_future_stamp, heartbeat_limit";
+      if (Issue issue = detail::check_within(value, kNames, 0.0, kMaxTime, "must lie in [0, 1e10]"))
+        return issue;
     }
     std::vector<double> ages;
     for (const auto& each : message.footprint_limits) {
@@ -203,10 +197,7 @@ class ReceivedSnapshot {
       ages.insert(ages.end(), {each.age_limit.timeout, each.age_limit.receipt_age});
     }
     for (const double value : ages) {
-      if (!(value >= 0.0 && value <= kMaxTime)) {
-        return detail::bad("timeout, receipt_age", "must lie in [0, 1e10] s" + got(value),
-                           Status::invalid_input);
-      }
+      if (Issue issue = detail::check_duration(value, "timeout, receipt_age")) return issue;
     }
     if (Issue issue = fill_footprints(message)) return issue;
     return fill_scene(message);
@@ -235,8 +226,7 @@ class ReceivedSnapshot {
       if (each.name == default_name_) default_ = &each.shape;
     }
     if (default_ != nullptr) return {};
-    return detail::bad("info.footprint", "'" + default_name_ + "' is not in footprints",
-                       Status::invalid_input);
+    return refusal("info.footprint", "'" + default_name_ + "' is not in footprints");
   }
 
   template <class Message>
@@ -244,22 +234,25 @@ class ReceivedSnapshot {
     const std::size_t parts = message.radius.size();
     const std::span<const std::uint32_t> offsets = message.offsets;
     const std::span<const double> xy = message.xy;
-    if (xy.size() % 2 != 0) return detail::bad("xy", "must have 2 values per vertex");
+    if (xy.size() % 2 != 0)
+      return refusal("xy", Status::array_mismatch, "must have 2 values per vertex");
     if (parts == 0 || offsets.size() != parts + 1) {
-      return detail::bad("offsets", "must have one value more than radius, which is not empty");
+      return refusal("offsets", Status::array_mismatch,
+                     "must have one value more than radius, which is not empty");
     }
-    for (Issue issue :
-         {detail::check_offsets(offsets, xy.size() / 2, "offsets",
-                                "must end at the number of vertices"),
-          check_coordinates(xy, "xy"), detail::check_lengths(message.radius, parts, "radius")}) {
-      if (issue) return issue;
+    if (Issue issue = first_of({detail::check_offsets(offsets, xy.size() / 2, "offsets",
+                                                      "must end at the number of vertices"),
+                                check_coordinates(xy, "xy"),
+                                detail::check_lengths(message.radius, parts, "radius")})) {
+      return issue;
     }
     for (std::size_t i = 0; i < parts; ++i) {
       std::vector<Vec2> vertices;
       for (std::size_t k = offsets[i]; k < offsets[i + 1]; ++k) {
         vertices.push_back({xy[2 * k], xy[2 * k + 1]});
       }
-      if (vertices.empty()) return detail::bad("offsets", "a part has no vertices");
+      if (vertices.empty())
+        return refusal("offsets", Status::array_mismatch, "a part has no vertices");
       shape.add_part(vertices, message.radius[i]);
     }
     return {};
@@ -277,8 +270,7 @@ class ReceivedSnapshot {
     } else if (message.prediction_policy == "hold") {
       prediction.policy = PredictionPolicy::hold;
     } else if (message.prediction_policy != "unknown_is_error") {
-      return detail::bad("prediction_policy", "'" + message.prediction_policy + "' is not known",
-                         Status::invalid_input);
+      return refusal("prediction_policy", "'" + message.prediction_policy + "' is not known");
     }
     ConcavePolicy concave = ConcavePolicy::decompose;
     if (message.concave_policy == "hull") {
@@ -286,8 +278,7 @@ class ReceivedSnapshot {
     } else if (message.concave_policy == "reject") {
       concave = ConcavePolicy::reject;
     } else if (message.concave_policy != "decompose") {
-      return detail::bad("concave_policy", "'" + message.concave_policy + "' is not known",
-                         Status::invalid_input);
+      return refusal("concave_policy", "'" + message.concave_policy + "' is not known");
     }
 
     std::vector<PlacedObstacles> placed;
@@ -299,7 +290,7 @@ class ReceivedSnapshot {
       ObstacleParts parts;
       Issue issue = list.ids.size() == arrays.size()
                         ? check_arrays(arrays)
-                        : detail::bad("ids", "must hold one id per obstacle");
+                        : refusal("ids", Status::array_mismatch, "must hold one id per obstacle");
       if (!issue) issue = ObstacleParts::make(arrays, concave, parts);
       if (issue) {
         issue.argument = "senders[" + std::to_string(k) + "].obstacles." + issue.argument;

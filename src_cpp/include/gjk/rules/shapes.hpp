@@ -67,30 +67,28 @@ inline Issue check_pairs_request(const ShapesRequest& request, std::size_t limit
   const std::array<std::size_t, 2> sizes{request.a.size(), request.b.size()};
   const std::span<const std::int64_t> pairs = request.pairs;
   if (request.mode < 0 || request.mode > static_cast<int>(Mode::witness)) {
-    return {Status::invalid_input, "mode", -1,
-            "must be 0 (collide), 1 (distance) or 2 (witness) (got " +
-                std::to_string(request.mode) + ")"};
+    return refusal("mode", "must be 0 (collide), 1 (distance) or 2 (witness)" + got(request.mode));
   }
   if (pairs.size() % 2 != 0) {
-    return {Status::array_mismatch, "pairs", -1,
-            "must have an even number of values, two per pair" + got_size(pairs.size())};
+    return refusal("pairs", Status::array_mismatch,
+                   "must have an even number of values, two per pair" + got(pairs.size()));
   }
   const std::size_t count = pairs.empty() ? sizes[0] * sizes[1] : pairs.size() / 2;
   if (count == 0) {
-    return {Status::empty_request, "pairs", -1,
-            "there must be at least one pair; a or b has no shapes"};
+    return refusal("pairs", Status::empty_request,
+                   "there must be at least one pair; a or b has no shapes");
   }
   if (count > limit) {
-    return {Status::limit_exceeded, "pairs", -1,
-            std::to_string(count) + " pairs, limit " + std::to_string(limit)};
+    return refusal("pairs", Status::limit_exceeded,
+                   std::to_string(count) + " pairs, limit " + std::to_string(limit));
   }
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const std::size_t size = sizes[k % 2];
     if (pairs[k] >= 0 && pairs[k] < static_cast<std::int64_t>(size)) continue;
     return {Status::invalid_input, "pairs", static_cast<long>(k),
             std::string("must be an index in ") + "ab"[k % 2] +
-                (size == 0 ? ", which is empty" : ", 0 to " + std::to_string(size - 1)) + " (got " +
-                std::to_string(pairs[k]) + ")"};
+                (size == 0 ? ", which is empty" : ", 0 to " + std::to_string(size - 1)) +
+                got(pairs[k])};
   }
   return check_non_negative("margin", request.margin);
 }
@@ -101,10 +99,10 @@ class LazyShapes {
   LazyShapes(const ObstacleArrays& arrays, ConcavePolicy policy)
       : arrays_(arrays),
         policy_(policy),
-        poses_(poses_of(arrays.poses)),
+        poses_(arrays.size()),
         shapes_(arrays.size()),
         is_made_(arrays.size()) {
-    poses_.resize(arrays.size());
+    std::ranges::copy(pose_rows(arrays.poses), poses_.begin());
   }
 
   // Makes a shape; returns why it is not valid.
@@ -173,9 +171,9 @@ inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimit
                                  const Budget& budget = {}) {
   using namespace detail;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  for (Issue issue :
-       {check_pairs_request(request, limits.max_pairs), check_radius(request.margin, "margin")}) {
-    if (issue) return refused<ShapesAnswer>(std::move(issue));
+  if (Issue issue = first_of({check_pairs_request(request, limits.max_pairs),
+                              check_radius(request.margin, "margin")})) {
+    return refused<ShapesAnswer>(std::move(issue));
   }
   const std::size_t columns = request.b.size();
   const std::size_t count =

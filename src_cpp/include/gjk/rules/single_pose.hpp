@@ -93,19 +93,15 @@ inline Answer check_one(const Snapshot& snapshot, const Vehicle& vehicle, const 
 inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& request) {
   using namespace detail;
   double total = 0.0;
-  if (Issue issue = check_margin(snapshot, request.margin, total)) {
+  if (Issue issue =
+          first_of({check_margin(snapshot, request.margin, total), check_single(request.pose),
+                    check_error(request.pose_error, "pose_error", -1)})) {
     return refused<CollideAnswer>(std::move(issue));
-  }
-  for (Issue issue :
-       {check_single(request.pose), check_error(request.pose_error, "pose_error", -1)}) {
-    if (issue) return refused<CollideAnswer>(std::move(issue));
   }
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
-  for (Issue issue : {vehicle.check(), check_in_domain(request.pose, "poses", 0),
-                      check_radius(total, "margin")}) {
-    if (issue) return refused<CollideAnswer>(std::move(issue));
-  }
+  if (Issue issue = vehicle.check({&request.pose, 1}, {}, total))
+    return refused<CollideAnswer>(std::move(issue));
   return {{}, check_one(snapshot, vehicle, request.pose, total)};
 }
 
@@ -115,20 +111,16 @@ inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& req
 inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& request) {
   using namespace detail;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (Issue issue = check_non_negative("max_distance", request.max_distance)) {
+  if (Issue issue = first_of({check_non_negative("max_distance", request.max_distance),
+                              check_single(request.pose),
+                              check_error(request.pose_error, "pose_error", -1)})) {
     return refused<DistanceAnswer>(std::move(issue));
-  }
-  for (Issue issue :
-       {check_single(request.pose), check_error(request.pose_error, "pose_error", -1)}) {
-    if (issue) return refused<DistanceAnswer>(std::move(issue));
   }
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot), {}};
   const double margin = snapshot.safety_margin;
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
-  for (Issue issue : {vehicle.check(), check_in_domain(request.pose, "poses", 0),
-                      check_radius(margin, "margin")}) {
-    if (issue) return refused<DistanceAnswer>(std::move(issue));
-  }
+  if (Issue issue = vehicle.check({&request.pose, 1}, {}, margin))
+    return refused<DistanceAnswer>(std::move(issue));
   DistanceAnswer result;
   result.answer = check_one(snapshot, vehicle, request.pose, margin);
   // The outside of the region counts as an obstacle.
@@ -141,7 +133,7 @@ inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& 
     const Status status = scene.nearest(ego, request.pose, k, within, found);
     if (status == Status::success) return true;
     result = refused<DistanceAnswer>(
-        Issue{status, "pose", -1, "must not move the shape out of the range of 1e15 m"});
+        refusal("pose", status, "must not move the shape out of the range of 1e15 m"));
     return false;
   };
   std::vector<Nearest> near;

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "gjk/shape/domain.hpp"
+#include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 
 namespace gjk::detail {
@@ -17,7 +20,12 @@ class Vehicle {
     if (error > 0.0) grown_.emplace(footprint.inflated(error));
   }
   const Shape& shape() const noexcept { return grown_ ? *grown_ : *footprint_; }
-  // Whether it is in the domain of the kernel.
+  // Why it cannot be checked at poses of a message, at times on the scene's clock (s), with a
+  // margin (m).
+  Issue check(std::span<const Pose> poses, std::span<const double> times, double margin) const {
+    return first_of({check(), check_poses_in_domain(poses, "poses", 3),
+                     check_times_in_domain(times), check_radius(margin, "margin")});
+  }
   Issue check() const { return grown_ ? check_radius(grown_->radius(), "margin") : Issue{}; }
 
  private:

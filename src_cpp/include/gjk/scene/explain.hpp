@@ -95,8 +95,8 @@ GJK_KERNEL Issue detail::explain_at(const Scene& scene, const Shape& ego, const 
   const std::int64_t unknown = obstacles.unknown_in(view);
   if (unknown >= 0) return unknown_motion(unknown, of_time, index);
   if (!obstacles.can_require(view, margin)) {
-    return {Status::coord_range, "margin", -1,
-            "must not exceed 1e15 m, with the margins of the scene"};
+    return refusal("margin", Status::coord_range,
+                   "must not exceed 1e15 m, with the margins of the scene");
   }
   if (is_in_domain_at(ego, Transform::from_pose(pose, obstacles.origin()))) return {};
   return {Status::coord_range, of_pose, index,
@@ -105,10 +105,11 @@ GJK_KERNEL Issue detail::explain_at(const Scene& scene, const Shape& ego, const 
 
 GJK_KERNEL Issue explain_poses(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                                std::span<const double> times, const CheckOptions& options) {
-  if (Issue issue = detail::check_poses_in_domain(poses)) return issue;
-  if (Issue issue = detail::check_times(times, poses.size())) return issue;
-  if (Issue issue = check_radius(options.margin, "margin")) return issue;
-  if (Issue issue = detail::check_subjects(scene, ego)) return issue;
+  if (Issue issue =
+          first_of({detail::check_poses_in_domain(poses), detail::check_times(times, poses.size()),
+                    check_radius(options.margin, "margin"), detail::check_subjects(scene, ego)})) {
+    return issue;
+  }
   for (std::size_t n = 0; n < poses.size(); ++n) {
     const Obstacles::View view =
         times.empty() ? Obstacles::at_rest() : scene.obstacles().at(times[n]);
@@ -134,13 +135,11 @@ GJK_KERNEL Issue explain_path(const Scene& scene, const Shape& ego, const ArcPat
 GJK_KERNEL Issue explain_curve(const Pose& a, const Pose& b, double radius) {
   if (Issue issue = detail::check_in_domain(a, "a", -1)) return issue;
   if (Issue issue = detail::check_in_domain(b, "b", -1)) return issue;
-  if (!(radius > 0.0 && radius <= kMaxCoordinate)) {
-    return {Status::invalid_input, "radius", -1,
-            "must be greater than 0 and at most 1e15 m" + got(radius)};
-  }
+  if (Issue issue = detail::check_positive(radius, "radius", kMaxCoordinate, "1e15 m"))
+    return issue;
   if (std::isfinite(dubins(a, b, radius).length() + reeds_shepp(a, b, radius).length())) return {};
-  return {Status::numeric_failure, "b", -1,
-          "no curve was found: the poses are too far apart for the radius"};
+  return refusal("b", Status::numeric_failure,
+                 "no curve was found: the poses are too far apart for the radius");
 }
 
 }  // namespace gjk

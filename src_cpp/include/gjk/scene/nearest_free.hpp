@@ -14,6 +14,7 @@
 
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/scene.hpp"
+#include "gjk/shape/domain.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -38,6 +39,17 @@ struct NearestFree {
   Status status = Status::undefined;
   std::optional<Pose> pose;  // FREE there; empty: none was found
 };
+
+namespace detail {
+
+inline Issue check_max_shift(double shift) {  // m
+  return check_within(shift, "max_shift", 0.0, kMaxCoordinate, "must lie in [0, 1e15] m");
+}
+inline Issue check_max_turn(double turn) {
+  return check_within(turn, "max_turn", 0.0, kMaxYaw, "must lie in [0, 1e6] rad");
+}
+
+}  // namespace detail
 
 // Finds the smallest shift to a free pose, by branch and bound (A. H. Land and A. G. Doig, 1960)
 // over cells of shifts and turns.

@@ -70,17 +70,11 @@ struct ObstacleArrays {
 
 namespace detail {
 
-inline Issue mismatch(const char* name, std::string rule) {
-  return {Status::array_mismatch, name, -1, std::move(rule)};
-}
-
-inline std::string got_size(std::size_t size) { return " (got " + std::to_string(size) + ")"; }
-
 // Offsets of ranges up to `end`; there is at least one offset.
 inline Issue check_offsets(std::span<const std::uint32_t> offsets, std::size_t end,
                            const char* name, const std::string& end_rule) {
   const auto fail = [&](std::size_t i, const std::string& rule) {
-    return Issue{Status::array_mismatch, name, static_cast<long>(i), rule + got_size(offsets[i])};
+    return Issue{Status::array_mismatch, name, static_cast<long>(i), rule + got(offsets[i])};
   };
   if (offsets.front() != 0) return fail(0, "must start at 0");
   if (offsets.back() != end) {
@@ -91,36 +85,6 @@ inline Issue check_offsets(std::span<const std::uint32_t> offsets, std::size_t e
     if (offsets[i] < offsets[i - 1]) return fail(i, "must not decrease");
   }
   return {};
-}
-
-// An array with `width` values for each of `count` items, or an empty one.
-inline Issue check_length(std::size_t size, std::size_t count, std::size_t width, const char* name,
-                          const std::string& of) {
-  if (size == 0 || size == width * count) return {};
-  return mismatch(name, "must be empty or hold " + of + " for each of " + std::to_string(count) +
-                            got_size(size));
-}
-
-// Radii or margins: none, or one for each of `count` obstacles. `per`: the rest of their unit.
-inline Issue check_lengths(std::span<const double> values, std::size_t count, const char* name,
-                           const char* per = "") {
-  if (!values.empty() && values.size() != count) {
-    return mismatch(name, "must be empty or hold one value for each of " + std::to_string(count) +
-                              " obstacles" + got_size(values.size()));
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (Issue issue = check_radius(values[i], name, static_cast<long>(i), per)) return issue;
-  }
-  return {};
-}
-
-// Flat poses in the domain of the kernel. An index counts poses.
-inline Issue check_flat_poses(std::span<const double> poses, std::size_t count, const char* name) {
-  if (poses.size() != 3 * count) {
-    return mismatch(name, "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) +
-                              got_size(poses.size()));
-  }
-  return check_flat_in_domain(poses, name, 1);
 }
 
 }  // namespace detail
@@ -162,28 +126,29 @@ inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
               "must be finite, or NaN where not known" + got(arrays.velocities[i])};
     }
   }
-  for (Issue issue : {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
-                      check_times_in_domain(arrays.stamps, "stamps"),
-                      check_lengths(arrays.margins, count, "margins"),
-                      check_lengths(arrays.margin_rates, count, "margin_rates", "/s"),
-                      check_lifetimes(arrays.lifetimes, count)}) {
-    if (issue) return issue;
+  if (Issue issue = first_of({check_times(arrays.stamps, count, "stamps"),
+                              check_lengths(arrays.margins, count, "margins"),
+                              check_lengths(arrays.margin_rates, count, "margin_rates", "/s"),
+                              check_lifetimes(arrays.lifetimes, count)})) {
+    return issue;
   }
   const std::span<const double> times = arrays.path_times;
   const std::span<const std::uint32_t> ends = arrays.path_offsets;
   if (ends.empty()) {
     if (times.empty() && arrays.path_poses.empty()) return {};
-    return mismatch("path_offsets", std::string("empty, but ") +
-                                        (times.empty() ? "path_poses" : "path_times") + " is not");
+    return refusal(
+        "path_offsets", Status::array_mismatch,
+        std::string("empty, but ") + (times.empty() ? "path_poses" : "path_times") + " is not");
   }
   if (ends.size() != count + 1) {
-    return mismatch("path_offsets", "must be empty or hold " + std::to_string(count + 1) +
-                                        " values" + got_size(ends.size()));
+    return refusal(
+        "path_offsets", Status::array_mismatch,
+        "must be empty or hold " + std::to_string(count + 1) + " values" + got(ends.size()));
   }
-  for (Issue issue :
-       {check_offsets(ends, times.size(), "path_offsets", "must end at the number of path_times"),
-        check_times_in_domain(times, "path_times")}) {
-    if (issue) return issue;
+  if (Issue issue = first_of({check_offsets(ends, times.size(), "path_offsets",
+                                            "must end at the number of path_times"),
+                              check_times_in_domain(times, "path_times")})) {
+    return issue;
   }
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t k = ends[i]; k < ends[i + 1]; ++k) {
@@ -201,10 +166,11 @@ inline Issue check_arrays(const ObstacleArrays& arrays) {
   using namespace detail;
   const std::size_t count = arrays.size();
   if (arrays.offsets.empty() && !arrays.xy.empty()) {
-    return mismatch("offsets", "empty, but xy is not");
+    return refusal("offsets", Status::array_mismatch, "empty, but xy is not");
   }
   if (arrays.xy.size() % 2 != 0) {
-    return mismatch("xy", "must hold 2 values (x, y) per point" + got_size(arrays.xy.size()));
+    return refusal("xy", Status::array_mismatch,
+                   "must hold 2 values (x, y) per point" + got(arrays.xy.size()));
   }
   if (!arrays.offsets.empty()) {
     if (Issue issue = check_offsets(arrays.offsets, arrays.xy.size() / 2, "offsets",
@@ -212,15 +178,12 @@ inline Issue check_arrays(const ObstacleArrays& arrays) {
       return issue;
     }
   }
-  if (!arrays.kinds.empty() && arrays.kinds.size() != count) {
-    return mismatch("kinds", "must be empty or hold one value for each of " +
-                                 std::to_string(count) + " obstacles" +
-                                 got_size(arrays.kinds.size()));
-  }
+  if (Issue issue = check_length(arrays.kinds.size(), count, 1, "kinds", "one value", " obstacles"))
+    return issue;
   for (std::size_t i = 0; i < arrays.kinds.size(); ++i) {
     if (arrays.kinds[i] > 1) {
       return {Status::invalid_input, "kinds", static_cast<long>(i),
-              "must be 0 (convex) or 1 (concave)" + got_size(arrays.kinds[i])};
+              "must be 0 (convex) or 1 (concave)" + got(arrays.kinds[i])};
     }
   }
   if (Issue issue = check_lengths(arrays.radius, count, "radius")) return issue;
@@ -285,7 +248,7 @@ class PredictedMotions {
     if (!paths && !velocities && prediction.policy != PredictionPolicy::hold) {
       return;  // no motion is known
     }
-    const std::vector<Pose> path_poses = detail::poses_of(arrays.path_poses);
+    const std::span<const Pose> path_poses = detail::pose_rows(arrays.path_poses);
     first_.push_back(0);
     for (std::size_t i = 0; i < poses.size(); ++i) {
       ReportedMotion reported;
@@ -298,7 +261,7 @@ class PredictedMotions {
         const std::size_t begin = arrays.path_offsets[i];
         const std::size_t size = arrays.path_offsets[i + 1] - begin;
         reported.path_times = arrays.path_times.subspan(begin, size);
-        reported.path_poses = std::span(path_poses).subspan(begin, size);
+        reported.path_poses = path_poses.subspan(begin, size);
       }
       append_prediction(reported, prediction, pieces_);
       first_.push_back(pieces_.size());
@@ -333,7 +296,8 @@ struct PlacedObstacles {
     margins.resize(parts.size());
     margin_rates.resize(parts.size());
     lifetimes.resize(2 * parts.size(), std::numeric_limits<double>::quiet_NaN());
-    std::vector<Pose> poses = detail::poses_of(arrays.poses);
+    const std::span<const Pose> given = detail::pose_rows(arrays.poses);
+    std::vector<Pose> poses(given.begin(), given.end());
     poses.resize(parts.size());
     const PredictedMotions motions(arrays.reported, poses, prediction);
     obstacles.reserve(parts.size());
@@ -351,19 +315,20 @@ inline Issue make_region(std::span<const double> ends, std::span<const double> r
                          double inflation, std::shared_ptr<Region>& region) {
   const std::size_t n = radii.size();
   if (n == 0 || ends.size() != 4 * n) {
-    return detail::mismatch("region_boundary", "must have 4 values for each of region_radii");
+    return refusal("region_boundary", Status::array_mismatch,
+                   "must have 4 values for each of region_radii");
   }
-  for (Issue issue :
-       {check_coordinates(ends, "region_boundary"), detail::check_lengths(radii, n, "region_radii"),
-        check_radius(inflation, "region_inflation")}) {
-    if (issue) return issue;
+  if (Issue issue = first_of({check_coordinates(ends, "region_boundary"),
+                              detail::check_lengths(radii, n, "region_radii"),
+                              check_radius(inflation, "region_inflation")})) {
+    return issue;
   }
   std::vector<Region::Segment> segments(n);
   for (std::size_t k = 0; k < n; ++k) {
     const double* const end = &ends[4 * k];
     segments[k] = {{end[0], end[1]}, {end[2], end[3]}, radii[k]};
     if (radii[k] < inflation) {
-      return {Status::invalid_input, "region_radii", -1, "must include the inflation"};
+      return refusal("region_radii", "must include the inflation");
     }
   }
   region = std::make_shared<Region>(segments, inflation);

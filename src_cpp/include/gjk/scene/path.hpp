@@ -502,48 +502,43 @@ class PathCheck {
 
 // Why no query of this scene with this ego can answer.
 inline Issue check_subjects(const Scene& scene, const Shape& ego) {
-  if (ego.parts() == 0) return {Status::invalid_input, "shape", -1, "must have a part"};
+  if (ego.parts() == 0) return refusal("shape", "must have a part");
   for (int k = 0; k < ego.parts(); ++k) {
     if (in_domain(ego.part(k), ego.part(k))) continue;
-    return {Status::invalid_input, "shape", -1, "must be convex in each part, within 1e15 m"};
+    return refusal("shape", "must be convex in each part, within 1e15 m");
   }
   const std::int64_t unusable = scene.obstacles().unusable();
   if (unusable < 0) return {};
   const auto i = static_cast<std::size_t>(unusable);
   if (i >= scene.obstacles().size()) {
-    return {Status::invalid_input, "changes", -1,
-            "must lie in [0, " + std::to_string(scene.size()) + ") (got " +
-                std::to_string(unusable) + ")"};
+    return refusal("changes",
+                   "must lie in [0, " + std::to_string(scene.size()) + ")" + got(unusable));
   }
   const Outlines& outlines = scene.obstacles().outlines();
   if (outlines.begin(i) == outlines.end(i)) {
     return {Status::invalid_input, "obstacles", static_cast<long>(i), "must have a part"};
   }
-  return {Status::invalid_input, "scene", -1, "call build() after the last add()"};
+  return refusal("scene", "call build() after the last add()");
 }
 
 // Why a path of `count` poses cannot be checked.
 inline Issue check_way(const Scene& scene, const Shape& ego, std::span<const double> times,
                        std::size_t count, const PathOptions& options) {
-  if (count == 0) return {Status::empty_request, "poses", -1, "must hold at least one pose"};
-  if (Issue issue = check_times(times, count)) return issue;
-  if (Issue issue = check_increasing_times(times, times)) return issue;
-  if (Issue issue = check_radius(options.margin, "margin")) return issue;
-  if (Issue issue = check_tolerance(options.tolerance)) return issue;
-  if (Issue issue = check_duration(options.time_error, "time_error")) return issue;
-  return check_subjects(scene, ego);
+  if (count == 0) return refusal("poses", Status::empty_request, "must hold at least one pose");
+  return first_of({check_times(times, count), check_increasing_times(times, times),
+                   check_radius(options.margin, "margin"), check_tolerance(options.tolerance),
+                   check_duration(options.time_error, "time_error"), check_subjects(scene, ego)});
 }
 inline Issue check_way(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                        std::span<const double> times, const PathOptions& options) {
-  if (Issue issue = check_poses_in_domain(poses)) return issue;
-  return check_way(scene, ego, times, poses.size(), options);
+  return first_of(
+      {check_poses_in_domain(poses), check_way(scene, ego, times, poses.size(), options)});
 }
 inline Issue check_way(const Scene& scene, const Shape& ego, const ArcPath& curve,
                        std::span<const double> times, const PathOptions& options) {
-  if (Issue issue = check_in_domain(curve.start, "start", -1)) return issue;
-  if (Issue issue = check_arcs(curve.arcs)) return issue;
-  if (Issue issue = check_range(curve, -1)) return issue;
-  return check_way(scene, ego, times, curve.arcs.size() + 1, options);
+  return first_of({check_in_domain(curve.start, "start", -1), check_arcs(curve.arcs),
+                   check_range(curve, -1),
+                   check_way(scene, ego, times, curve.arcs.size() + 1, options)});
 }
 
 inline PathResult refused_path() noexcept {
@@ -659,7 +654,7 @@ GJK_KERNEL Issue detail::check_fit(std::span<const Pose> poses, std::span<const 
       (times.empty() || times.size() == length || times.size() == poses.size())) {
     return {};
   }
-  return {Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths"};
+  return refusal("poses, times", Status::array_mismatch, "must have the lengths of whole paths");
 }
 
 GJK_KERNEL Issue detail::check_fit(std::span<const Pose> starts,
@@ -670,7 +665,7 @@ GJK_KERNEL Issue detail::check_fit(std::span<const Pose> starts,
       (times.empty() || times.size() == arcs.size() + paths)) {
     return {};
   }
-  return {Status::array_mismatch, "arcs, times", -1, "must have the lengths of whole curves"};
+  return refusal("arcs, times", Status::array_mismatch, "must have the lengths of whole curves");
 }
 
 GJK_KERNEL void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,

@@ -5,10 +5,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
@@ -25,6 +25,10 @@ inline std::string text_of(double value) {
 
 // The end of a message.
 inline std::string got(double value) { return " (got " + text_of(value) + ")"; }
+inline std::string got(std::integral auto value) { return " (got " + std::to_string(value) + ")"; }
+inline std::string got(const Pose& pose) {
+  return " (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " + text_of(pose.yaw) + "))";
+}
 
 // A radius or a margin (m). `per`: the rest of the unit.
 inline Issue check_radius(double radius, const char* argument, long index = -1,
@@ -54,9 +58,7 @@ inline Issue check_finite(const char* name, std::span<const double> values) {
 // A pose in the domain of the kernel. `index`: as in the message, or -1.
 inline Issue check_in_domain(const Pose& pose, const char* argument, long index) {
   const auto fail = [&](Status status, const char* rule) {
-    return Issue{status, argument, index,
-                 std::string(rule) + " (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " +
-                     text_of(pose.yaw) + "))"};
+    return Issue{status, argument, index, rule + got(pose)};
   };
   if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.yaw)) {
     return fail(Status::non_finite, "x, y and yaw must be finite");
@@ -70,9 +72,18 @@ inline Issue check_in_domain(const Pose& pose, const char* argument, long index)
   return {};
 }
 
-inline Issue check_poses_in_domain(std::span<const Pose> poses, const char* argument = "poses") {
+// Flat poses in place.
+inline std::span<const Pose> pose_rows(std::span<const double> flat) noexcept {
+  static_assert(sizeof(Pose) == 3 * sizeof(double));
+  return {reinterpret_cast<const Pose*>(flat.data()), flat.size() / 3};
+}
+
+// `step`: of the index of an issue from pose to pose.
+inline Issue check_poses_in_domain(std::span<const Pose> poses, const char* argument = "poses",
+                                   long step = 1) {
   for (std::size_t i = 0; i < poses.size(); ++i) {
-    if (!is_in_domain(poses[i])) return check_in_domain(poses[i], argument, static_cast<long>(i));
+    if (is_in_domain(poses[i])) continue;
+    return check_in_domain(poses[i], argument, step * static_cast<long>(i));
   }
   return {};
 }
@@ -97,57 +108,72 @@ inline Issue check_times_in_domain(std::span<const double> times, const char* ar
   return {};
 }
 
-// The same for times that may be none, or one for each of `count`.
+// An array with `width` values for each of `count` items, or an empty one.
+inline Issue check_length(std::size_t size, std::size_t count, std::size_t width, const char* name,
+                          const std::string& of, const char* items = "") {
+  if (size == 0 || size == width * count) return {};
+  return refusal(
+      name, Status::array_mismatch,
+      "must be empty or hold " + of + " for each of " + std::to_string(count) + items + got(size));
+}
+
+// Radii or margins: none, or one for each of `count` obstacles. `per`: the rest of their unit.
+inline Issue check_lengths(std::span<const double> values, std::size_t count, const char* name,
+                           const char* per = "") {
+  Issue issue = check_length(values.size(), count, 1, name, "one value", " obstacles");
+  for (std::size_t i = 0; !issue && i < values.size(); ++i) {
+    issue = check_radius(values[i], name, static_cast<long>(i), per);
+  }
+  return issue;
+}
+
+// Flat poses, one for each of `count`. An index counts poses.
+inline Issue check_flat_poses(std::span<const double> poses, std::size_t count, const char* name) {
+  if (poses.size() == 3 * count) return check_poses_in_domain(pose_rows(poses), name);
+  return refusal(
+      name, Status::array_mismatch,
+      "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(poses.size()));
+}
+
+// Times that may be none, or one for each of `count`.
 inline Issue check_times(std::span<const double> times, std::size_t count,
                          const char* argument = "times") {
-  if (times.empty() || times.size() == count) return check_times_in_domain(times, argument);
-  return {Status::array_mismatch, argument, -1,
-          "must be empty or hold one time for each of " + std::to_string(count) + " (got " +
-              std::to_string(times.size()) + ")"};
+  return first_of({check_length(times.size(), count, 1, argument, "one time"),
+                   check_times_in_domain(times, argument)});
 }
 
 // Times on the scene's clock that do not increase strictly. The message shows the value in `given`,
-// the times of the request. `first`: the index of times[0] in the argument.
+// the times of the request. `row`: the times are rows of this length, each of which increases.
 inline Issue check_increasing_times(std::span<const double> times, std::span<const double> given,
-                                    const char* argument = "times", std::size_t first = 0) {
+                                    const char* argument = "times", std::size_t row = 0) {
   for (std::size_t i = 1; i < times.size(); ++i) {
-    if (!(times[i] > times[i - 1])) {
-      return {Status::invalid_input, argument, static_cast<long>(first + i),
-              "must increase strictly" + got(given[i])};
-    }
+    if (times[i] > times[i - 1] || (row > 0 && i % row == 0)) continue;
+    return {Status::invalid_input, argument, static_cast<long>(i),
+            "must increase strictly" + got(given[i])};
   }
   return {};
+}
+
+// A number from `least` to `most`, as `rule` says.
+inline Issue check_within(double value, const char* argument, double least, double most,
+                          const char* rule) {
+  return value >= least && value <= most ? Issue{} : refusal(argument, rule + got(value));
+}
+
+// A number greater than 0. `limit`: the limit with its unit.
+inline Issue check_positive(double value, const char* argument, double most, const char* limit) {
+  if (value > 0.0 && value <= most) return {};
+  return refusal(argument, std::string("must be greater than 0 and at most ") + limit + got(value));
 }
 
 // m. Of the certified checks of a motion.
 inline Issue check_tolerance(double tolerance) {
-  if (tolerance > 0.0 && tolerance <= kMaxCoordinate) return {};
-  return {Status::invalid_input, "tolerance", -1,
-          "must be greater than 0 and at most 1e15 m" + got(tolerance)};
+  return check_positive(tolerance, "tolerance", kMaxCoordinate, "1e15 m");
 }
 
 // s. An error bound or a horizon.
 inline Issue check_duration(double value, const char* argument) {
-  if (value >= 0.0 && value <= kMaxTime) return {};
-  return {Status::invalid_input, argument, -1, "must lie in [0, 1e10] s" + got(value)};
-}
-
-inline std::vector<Pose> poses_of(std::span<const double> flat) {
-  std::vector<Pose> poses(flat.size() / 3);
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    poses[i] = {flat[3 * i], flat[3 * i + 1], flat[3 * i + 2]};
-  }
-  return poses;
-}
-
-// Flat poses. `step`: of the index of an issue from pose to pose.
-inline Issue check_flat_in_domain(std::span<const double> poses, const char* name = "poses",
-                                  long step = 3) {
-  for (std::size_t i = 0; 3 * i + 2 < poses.size(); ++i) {
-    const Pose pose{poses[3 * i], poses[3 * i + 1], poses[3 * i + 2]};
-    if (!is_in_domain(pose)) return check_in_domain(pose, name, step * static_cast<long>(i));
-  }
-  return {};
+  return check_within(value, argument, 0.0, kMaxTime, "must lie in [0, 1e10] s");
 }
 
 }  // namespace detail

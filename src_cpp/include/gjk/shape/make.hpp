@@ -29,6 +29,7 @@ Issue make_box(double length, double width, Shape& shape, Vec2 center = {}, doub
 }  // namespace gjk
 
 #ifdef GJK_KERNEL
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -72,7 +73,8 @@ GJK_KERNEL Issue make_hull(std::span<const Vec2> points, Shape& shape, double ra
                            const char* argument) {
   if (Issue issue = detail::check_points(points, argument)) return issue;
   if (Issue issue = check_radius(radius, "radius")) return issue;
-  if (points.empty()) return {Status::too_few_points, argument, -1, "must hold at least 1 point"};
+  if (points.empty())
+    return refusal(argument, Status::too_few_points, "must hold at least 1 point");
   shape = {};
   shape.add_part(convex_hull(points), radius);
   return {};
@@ -80,13 +82,22 @@ GJK_KERNEL Issue make_hull(std::span<const Vec2> points, Shape& shape, double ra
 
 GJK_KERNEL Issue make_box(double length, double width, Shape& shape, Vec2 center, double radius) {
   for (const auto& [name, size] : {std::pair{"length", length}, std::pair{"width", width}}) {
-    if (!(size > 0.0)) return {Status::invalid_input, name, -1, "must be greater than 0"};
+    if (!(size > 0.0)) return refusal(name, "must be greater than 0");
+    if (std::isinf(size)) return refusal(name, Status::non_finite, "must be finite");
+    if (size > 2.0 * kMaxCoordinate) {
+      return refusal(name, Status::coord_range, "must not exceed 2e15 m");
+    }
   }
+  const double middle[] = {center.x, center.y};
+  if (Issue issue = check_coordinates(middle, "center")) return issue;
   const double x = 0.5 * length;
   const double y = 0.5 * width;
   const Vec2 corners[] = {Vec2{x, y} + center, Vec2{-x, y} + center, Vec2{-x, -y} + center,
                           Vec2{x, -y} + center};
-  return make_polygon(corners, shape, radius, ConcavePolicy::reject, {}, "length, width, center");
+  const char* const names = "length, width, center";
+  Issue issue = make_polygon(corners, shape, radius, ConcavePolicy::reject, {}, names);
+  issue.index = -1;  // not of a corner
+  return issue;
 }
 
 }  // namespace gjk

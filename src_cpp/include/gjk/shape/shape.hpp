@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gjk/shape/box.hpp"
@@ -30,6 +32,22 @@ struct Issue {
 
   explicit operator bool() const noexcept { return status != Status::success; }
 };
+
+// An issue of a whole field.
+inline Issue refusal(std::string argument, Status status, std::string rule) {
+  return {status, std::move(argument), -1, std::move(rule)};
+}
+inline Issue refusal(std::string argument, std::string rule) {
+  return refusal(std::move(argument), Status::invalid_input, std::move(rule));
+}
+
+// The first issue of several, or none.
+inline Issue first_of(std::initializer_list<Issue> issues) {
+  for (const Issue& issue : issues) {
+    if (issue) return issue;
+  }
+  return {};
+}
 
 enum class ConcavePolicy { decompose, hull, reject };
 
@@ -191,10 +209,11 @@ inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
 // Checks that a ring has at least 3 points that are not all collinear.
 inline Issue check_ring(std::span<const Vec2> ring, const std::string& argument) {
   if (ring.size() < 3) {
-    return {Status::too_few_points, argument, -1, "an outline needs at least 3 distinct vertices"};
+    return refusal(argument, Status::too_few_points,
+                   "an outline needs at least 3 distinct vertices");
   }
   if (convex_hull(ring).size() < 3) {
-    return {Status::degenerate, argument, -1, "all vertices lie on one line: no area"};
+    return refusal(argument, Status::degenerate, "all vertices lie on one line: no area");
   }
   return {};
 }
@@ -257,7 +276,7 @@ GJK_KERNEL Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy,
                 : "the edge from this vertex crosses or overlaps the edge from vertex " + other};
   }
   if (pieces.parts.empty()) {
-    return {Status::invalid_input, argument, -1, "the outline could not be decomposed"};
+    return refusal(argument, "the outline could not be decomposed");
   }
   for (std::vector<Vec2>& piece : pieces.parts) parts.push_back(std::move(piece));
   return {};
