@@ -78,8 +78,8 @@ def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
     stamps: dict[int, int] = {}  # sequence number of a snapshot -> stamp of its obstacles
 
     def note(snapshot: Snapshot) -> None:
-        for each in snapshot.obstacles:
-            stamps[snapshot.sequence] = nanoseconds(each.header.stamp)
+        for sender in snapshot.senders:
+            stamps[snapshot.sequence] = nanoseconds(sender.age_limit.stamp)
 
     bench.node.create_subscription(Snapshot, "/smoke/snapshot", note, QoSProfile(depth=100))
     shift = play(bench, path)

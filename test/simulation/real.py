@@ -76,8 +76,8 @@ class Planner:
         self._node.destroy_node()
 
     def _note_arrivals(self, message: Snapshot) -> None:
-        for source, each in zip(message.sources, message.obstacles, strict=True):
-            self.arrivals.setdefault((source, nanoseconds(each.header.stamp)), self._now())
+        for limit in (sender.age_limit for sender in message.senders):
+            self.arrivals.setdefault((limit.source, nanoseconds(limit.stamp)), self._now())
 
     def _spin(self) -> None:
         last = self._now()

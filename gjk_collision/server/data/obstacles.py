@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...errors import InputError
+from ...errors import refuse
 from ...geometry import ConcavePolicy
 from ...scene import flat_arrays
 from ...verdict import Status
@@ -205,17 +205,19 @@ class Obstacles:
         for each in fields(self):
             if isinstance(values := getattr(self, each.name), np.ndarray) and values.ndim != 1:
                 rule = f"must have shape (n,) (got {values.shape})"
-                _fail(Status.ARRAY_MISMATCH, each.name, None, rule)
+                refuse(each.name, rule, status=Status.ARRAY_MISMATCH)
         if self.ids.dtype != np.int64:
             rule = f"must be an array of int64 (got {self.ids.dtype})"
-            _fail(Status.INVALID_INPUT, "ids", None, rule)
+            refuse("ids", rule)
         n = len(self)
         if n > max_obstacles:
-            _fail(Status.LIMIT_EXCEEDED, "offsets", None, f"{n} obstacles, limit {max_obstacles}")
+            refuse(
+                "offsets", f"{n} obstacles, limit {max_obstacles}", status=Status.LIMIT_EXCEEDED
+            )
         if len(self.ids) != n and (need_ids or len(self.ids)):
             rule = f"hold one id for each of {n} obstacles (got {len(self.ids)})"
             rule = f"must {rule}" if need_ids else f"must be empty or {rule}"
-            _fail(Status.ARRAY_MISMATCH, "ids", None, rule)
+            refuse("ids", rule, status=Status.ARRAY_MISMATCH)
         if need_ids and self.has_region:
             self._check_region(n)
         kinds = self.with_kinds(hulls=True).kinds if need_ids else self.kinds
@@ -229,7 +231,7 @@ class Obstacles:
         counts = np.diff(self.offsets)
         if (i := _first(counts > max_points)) is not None:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
-            _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
+            refuse("offsets", rule, index=i, status=Status.LIMIT_EXCEEDED)
         self._check_ids()
 
     def check_at_rest(self) -> None:
@@ -242,19 +244,19 @@ class Obstacles:
         """
         rule = "must be 0 or unknown, because the source has the parameter static"
         if (i := _first((self.velocities != 0.0) & ~np.isnan(self.velocities))) is not None:
-            _fail(Status.INVALID_INPUT, "velocities", i, f"{rule} (got {self.velocities[i]})")
+            refuse("velocities", rule, self.velocities[i], i)
         if (i := _first(self.margin_rates != 0.0)) is not None:
             rule = "must be 0, because the source has the parameter static"
-            _fail(Status.INVALID_INPUT, "margin_rates", i, f"{rule} (got {self.margin_rates[i]})")
+            refuse("margin_rates", rule, self.margin_rates[i], i)
         if len(self.path_times):
             rule = "must be empty, because the source has the parameter static"
-            _fail(Status.INVALID_INPUT, "path_times", None, rule)
+            refuse("path_times", rule)
 
     def _check_region(self, count: int) -> None:
         """Check the arrays of the outlines of a region: they have coordinates only."""
         if (i := _first(self.kinds > HOLE)) is not None:
             rule = "must be 0 (convex), 1 (concave), 2 (region) or 3 (hole)"
-            _fail(Status.INVALID_INPUT, "kinds", i, f"{rule} (got {self.kinds[i]})")
+            refuse("kinds", rule, self.kinds[i], i)
         is_region = self.kinds >= REGION
         for name, width in (("radius", 1), ("poses", 3), ("velocities", 3), ("margins", 1),
                             ("margin_rates", 1)):  # fmt: skip
@@ -265,30 +267,26 @@ class Obstacles:
             given = (values != 0.0) & ~np.isnan(values) & np.repeat(is_region, width)
             if (i := _first(given)) is not None:
                 rule = "must be 0 for the outlines of a region (kinds 2 and 3)"
-                _fail(Status.INVALID_INPUT, name, i, f"{rule} (got {values[i]})")
+                refuse(name, rule, values[i], i)
         if len(self.path_offsets) == count + 1 and len(self.kinds) == count:
             lengths = np.diff(self.path_offsets.astype(np.int64))
             if (i := _first((lengths != 0) & is_region)) is not None:
                 rule = "must have no path for the outlines of a region (kinds 2 and 3)"
-                _fail(Status.INVALID_INPUT, "path_offsets", i, rule)
+                refuse("path_offsets", rule, index=i)
 
     def _check_ids(self) -> None:
         # In a reply, -1 means "none", and an id must identify one obstacle.
         if (i := _first(self.ids == -1)) is not None:
             rule = 'must not be -1, because replies use -1 for "no obstacle"'
-            _fail(Status.INVALID_INPUT, "ids", i, rule)
+            refuse("ids", rule, index=i)
         order = np.argsort(self.ids, kind="stable")
         twice = order[1:][np.diff(self.ids[order]) == 0]
         if len(twice):
             i = int(twice.min())
-            _fail(Status.INVALID_INPUT, "ids", i, f"must be unique (got {self.ids[i]} again)")
+            refuse("ids", f"must be unique (got {self.ids[i]} again)", index=i)
 
 
 def _first(mask: npt.NDArray[np.bool_]) -> int | None:
     if not mask.any():
         return None
     return int(np.argmax(mask))
-
-
-def _fail(status: Status, name: str, index: int | None, rule: str) -> None:
-    raise InputError(status, name, index, rule)
