@@ -36,7 +36,8 @@ def adapter(source: SourceConfig) -> Adapter:
     if source.type not in CONVERTERS:
         names = ", ".join(kind.rpartition("/")[2] for kind in CONVERTERS)
         rule = f"must be package/msg/Name, Name one of {names}"
-        refuse(argument, rule + did_you_mean(source.type, CONVERTERS), source.type)
+        rule += did_you_mean(source.type, CONVERTERS)
+        refuse(argument, rule, repr(source.type))
     return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
 
 
