@@ -22,9 +22,7 @@
 // Calls f for the field `name`.
 #define GJK_FIELD(f, name, value) f(#name, [](auto& m) -> auto& { return m.name; }, value)
 
-namespace gjk {
-
-namespace detail {
+namespace gjk::detail {
 
 // One value of each item.
 template <class Item, class Of>
@@ -40,5 +38,4 @@ std::vector<std::int64_t> ids_of(const std::vector<std::int64_t>& obstacles, con
   return column(obstacles, [&](std::int64_t index) -> std::int64_t { return known.id_of(index); });
 }
 
-}  // namespace detail
-}  // namespace gjk
+}  // namespace gjk::detail
