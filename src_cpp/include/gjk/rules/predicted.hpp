@@ -3,8 +3,10 @@
 // Why the obstacles are not known at a time of a request.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/snapshot.hpp"
@@ -17,17 +19,17 @@ namespace gjk::detail {
 // in ns; 0: that of the snapshot).
 inline std::string not_predicted(const Snapshot& snapshot, std::int64_t stamp, double begin,
                                  double end) {
-  const double zero = static_cast<double>(time_zero(snapshot, stamp)) * 1e-9;
-  const auto unknown = snapshot.scene->obstacles().first_unknown(begin + zero, end + zero);
+  const std::vector<double> at = on_clock(snapshot, std::array{begin, end}, stamp);
+  const auto unknown = snapshot.scene->obstacles().first_unknown(at.front(), at.back());
   const double until = known_until(snapshot, stamp);
-  if (unknown.obstacle < 0 || unknown.time - zero >= until) {
+  if (unknown.obstacle < 0 || unknown.time - at.front() >= until - begin) {
     return "times: " + text_of(end) + " s is after the end of the predictions, " + text_of(until) +
            " s: ask for earlier times, or increase prediction_horizon (" +
            text_of(snapshot.horizon) + " s after the oldest stamp of the data)";
   }
   return snapshot.source_of(unknown.obstacle) + ": the pose of obstacle " +
          std::to_string(snapshot.id_of(unknown.obstacle)) + " is not known at the time " +
-         text_of(unknown.time - zero) +
+         text_of(begin + (unknown.time - at.front())) +
          " s (no velocity, or before its stamp or after the end of its path): send velocities or a "
          "longer path, or set prediction_policy";
 }
