@@ -13,8 +13,10 @@ from ...verdict import Status, Verdict, no_truth_value
 from ..data.faults import Fault
 from ..data.snapshot import Snapshot
 
-__all__ = ["Answer", "answer_of", "fault_of", "info_fields", "refused"]
+__all__ = ["COMPLETE", "Answer", "answer_of", "fault_of", "info_fields", "refused"]
 
+# Stands for the fault of data that is complete, in messages that are not about a question.
+COMPLETE = Fault(Status.SUCCESS, "")
 _VERDICTS = tuple(Verdict)
 _NO_RESULTS = _core.no_results()
 _STATUSES = {int(each): each for each in Status}

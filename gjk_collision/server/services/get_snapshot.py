@@ -5,11 +5,9 @@
 from typing import Any
 
 from ... import _core
-from ...verdict import Status
-from ..data.faults import Fault
 from ..data.snapshot import Snapshot
 from ..frames.poses import Transforms
-from .answers import Answer
+from .answers import COMPLETE, Answer
 from .poses import NO_LIMIT, Data
 from .service import Service
 from .snapshot_message import data_fields
@@ -30,7 +28,7 @@ class GetSnapshot(Service):
 
     def look_up(self, snapshot: Snapshot, transforms: Transforms) -> None:
         """Note whether the snapshot is complete."""
-        self._fault = snapshot.fault or Fault(Status.SUCCESS, "")
+        self._fault = snapshot.fault or COMPLETE
 
     def answer(self, data: Data, budget: _core.Budget = NO_LIMIT) -> Answer:
         """Return whether the snapshot is complete."""

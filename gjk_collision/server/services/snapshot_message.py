@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...verdict import Status
 from ..data.faults import Fault
 from ..data.obstacles import ARRAYS, Obstacles
 from ..data.placing import Sender, in_check_frame, time_zero
 from ..data.snapshot import Snapshot
-from .answers import info_fields, refused
+from .answers import COMPLETE, info_fields, refused
 
 __all__ = ["data_fields", "described", "obstacle_fields"]
 
@@ -85,7 +84,7 @@ def _region(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _verdict(fault: Fault | None) -> dict[str, Any]:
-    return refused("", fault or Fault(Status.SUCCESS, "")).verdict_fields()
+    return refused("", fault or COMPLETE).verdict_fields()
 
 
 def _footprints(snapshot: Snapshot) -> list[dict[str, Any]]:
