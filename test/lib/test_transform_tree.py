@@ -278,7 +278,6 @@ def test_static_transform_does_not_replace_a_moving_one() -> None:
     assert moving(tree, 20.0, NOW) == ""
     assert "also published on /tf" in tree.insert("odom", "base", 0, Placement(), static=True)
     assert tree.latest("odom", "base") == (Pose(20.0, 0.0, 0.0), NOW)
-    assert tree.corrections == 0
 
 
 def test_corrections_are_counted() -> None:
@@ -288,6 +287,29 @@ def test_corrections_are_counted() -> None:
         assert tree.corrections == wanted
     tree.insert("map", "lidar", 0, Placement((1.0, 0.0, 0.0)), static=True)
     assert tree.corrections == 3
+    for stamp in (NOW - 1, NOW):  # it becomes a moving one
+        tree.insert("map", "lidar", stamp, Placement((1.0, 0.0, 0.0)), static=False)
+        assert tree.corrections == 4
+
+
+def test_late_transforms_are_counted() -> None:
+    """Each one after which a pose at a stamp that was known may be another one."""
+    tree = TransformTree(NOW)
+    for parent, stamp, x, wanted in (
+        ("odom", 10, 0.0, 0),
+        ("odom", 20, 0.0, 0),
+        ("odom", 10, 0.0, 0),
+        ("odom", 10, 1.0, 1),
+        ("odom", 15, 1.0, 2),
+        ("map", 21, 1.0, 2),
+        ("odom", 21, 1.0, 3),
+        ("map", 5, 1.0, 4),
+        ("map", 6, 1.0, 5),  # the frame was known until 21, in another parent
+        ("map", 22, 1.0, 6),
+        ("map", 23, 1.0, 6),
+    ):
+        tree.insert(parent, "lidar", stamp, Placement((x, 0.0, 0.0)), static=False)
+        assert tree.late == wanted
 
 
 def test_frames_in_a_loop_have_no_pose() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import (
     BOX,
     CAR,
@@ -859,6 +861,70 @@ def test_transform_that_comes_late_moves_what_was_placed_before(
     before = world.snapshot(**time.both).id
     tree.insert("odom", "lidar", T0, Placement((20.0, 0.0, 0.0)), static=False)  # the same again
     assert world.snapshot(**time.both).id == before
+
+
+@pytest.mark.requirement("D-10")
+@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("was_static", [False, True])
+def test_frame_that_gets_another_edge_moves_what_was_placed_before(
+    time: Time, asked_before: bool, was_static: bool
+) -> None:
+    """The frame gets another parent, or a static transform becomes a moving one."""
+    tree = TransformTree(time.now)
+    tree.insert("odom", "map", 0, Placement(), static=True)
+    for child, parent in (("lidar", "odom"), ("rear", "base_link"), ("rack", "base_link")):
+        for stamp in (T0 - S // 10, T0 + S // 100):
+            tree.insert(parent, child, stamp, Placement(), static=was_static)
+    world = World(Config(), tree)
+    send(world, time, (0, 0), frame="lidar")
+    outline(world, time, frame="rear")
+    if asked_before:
+        assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [HIT, FREE, FREE]
+    before = world.snapshot(**time.both)
+    parent = "odom" if was_static else "map"
+    for stamp in (T0 - S // 20, T0 + S // 100):
+        tree.insert(parent, "lidar", stamp, Placement((20.0, 0.0, 0.0)), static=False)
+    assert (world.confirm(before, **time.both).fault is not None) == was_static
+    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, HIT, FREE]
+    parent = "base_link" if was_static else "rack"
+    for stamp in (T0 - S // 20, T0 + S // 100):
+        tree.insert(parent, "rear", stamp, Placement((5.0, 0.0, 0.0)), static=False)
+    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, FREE, HIT]
+
+
+@pytest.mark.requirement("D-10")
+@settings(deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["odom", "map"]),
+            st.integers(-4, 2),
+            st.sampled_from([0.0, 20.0, 40.0]),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_place_does_not_depend_on_who_asked_before(
+    steps: list[tuple[str, int, float, bool]],
+) -> None:
+    """A place that is known at the end is the one that a world finds which is asked once."""
+    time = Time()
+    worlds = []
+    for asks in (True, False):
+        tree = TransformTree(time.now)
+        tree.insert("odom", "map", 0, Placement(), static=True)
+        world = World(Config(footprint=CAR, base_frame="odom"), tree)
+        send(world, time, (0, 0), frame="lidar")
+        for parent, tenths, x, static in steps:
+            stamp = T0 + tenths * S // 10
+            tree.insert(parent, "lidar", stamp, Placement((x, 0.0, 0.0)), static=static)
+            if asks:
+                ask(world, time)
+        worlds.append([ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 40)])
+    if Verdict.UNKNOWN not in {verdict for verdict, _ in worlds[1]}:
+        assert worlds[0] == worlds[1]
 
 
 @pytest.mark.requirement("D-10")

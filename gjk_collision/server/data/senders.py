@@ -158,7 +158,7 @@ class Received:
                 source.inboxes, source.fault = {}, None
 
     def place_again(self) -> None:
-        """Place all data again, because a static transform was corrected."""
+        """Place all data again, because a static transform was replaced."""
         for _, inbox in self._inboxes():
             inbox.place_again()
         self.footprint.place_again()

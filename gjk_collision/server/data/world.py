@@ -397,7 +397,7 @@ class World:
             self._corrections = self._transforms.corrections
             self._static_revision += 1
             self._received.place_again()
-            self._end_snapshots("a static transform was corrected")
+            self._end_snapshots("a static transform was corrected or became a moving one")
 
     # ---- the present data
 

@@ -308,7 +308,10 @@ class TransformSource(Transforms, Protocol):
 
     @property
     def corrections(self) -> int:
-        """Number of replaced static transforms. Poses from before the last one are outdated."""
+        """Number of static transforms that were replaced, by a static or by a moving one.
+
+        Poses from before the last one are outdated.
+        """
         ...
 
     @property

@@ -66,8 +66,14 @@ class _Edge:
 
     parent: str
     static: bool
+    known_until: int = 0  # newest stamp of the frame in the parents before [ns]
     stamps: deque[int] = field(default_factory=deque)
     placements: deque[Placement] = field(default_factory=deque)
+
+    @property
+    def newest(self) -> int:
+        """Newest stamp at which the frame had a pose, in this parent or in one before [ns]."""
+        return max(self.stamps[-1], self.known_until)
 
 
 class TransformTree:
@@ -81,8 +87,8 @@ class TransformTree:
     Attributes
     ----------
     corrections : int
-        Number of static transforms that were replaced by a different one. Poses computed before
-        the last correction are out of date.
+        Number of static transforms that were replaced by a different one, or by a moving one.
+        Poses computed before the last correction are out of date.
     late : int
         Number of moving transforms that came after a newer one of their frame, or in place of
         another one.
@@ -145,13 +151,16 @@ class TransformTree:
         scaled = _scaled(placement)
         if isinstance(scaled, str):
             return scaled
-        if static and edge is not None and (edge.parent, edge.placements[0]) != (parent, scaled):
-            self.corrections += 1
-        if edge is None or edge.parent != parent or edge.static or static:
+        if edge is not None and edge.static:
+            is_same = static and (edge.parent, edge.placements[0]) == (parent, scaled)
+            self.corrections += not is_same
+        elif edge is not None:
+            self.late += _changes_past(edge, parent, stamp, scaled)
+        if edge is None or edge.static:
             edge = self._edges[child] = _Edge(parent, static)
+        elif edge.parent != parent:
+            edge = self._edges[child] = _Edge(parent, static, edge.newest)
         self._frames |= {parent, child}
-        if not static and _changes_past(edge, stamp, scaled):
-            self.late += 1
         return _insert_sorted(edge, stamp, scaled)
 
     def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
@@ -334,12 +343,14 @@ def _scaled(placement: Placement) -> Placement | str:
     return Placement(position, (x, y, z, w))
 
 
-def _changes_past(edge: _Edge, stamp: int, placement: Placement) -> bool:
+def _changes_past(edge: _Edge, parent: str, stamp: int, placement: Placement) -> bool:
     """Return whether poses at stamps up to the newest one of a frame may change by a new one."""
-    if not edge.stamps or stamp > edge.stamps[-1]:
-        return False
+    newest = edge.stamps[-1]
+    if stamp > newest:
+        return newest < edge.known_until
     at = bisect_left(edge.stamps, stamp)
-    return edge.stamps[at] != stamp or edge.placements[at] != placement
+    known = edge.parent, edge.stamps[at], edge.placements[at]
+    return known != (parent, stamp, placement)
 
 
 def _insert_sorted(edge: _Edge, stamp: int, placement: Placement) -> str:
