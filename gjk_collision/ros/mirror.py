@@ -149,11 +149,12 @@ class CollisionMirror(Questions):
         try:
             message = deserialize_message(data, Snapshot)
             content = self._mirror.read(message)
+            why = content.error  # refuses names that are not UTF-8
         except Exception as error:
-            content = self._mirror.unusable(repr(error))
-        if content.error:
-            text = f"~/snapshot: the message cannot be used: {content.error}"
-            self._log.error("~/snapshot", text)
+            why = repr(error)
+            content = self._mirror.unusable(why)
+        if why:
+            self._log.error("~/snapshot", f"~/snapshot: the message cannot be used: {why}")
         with self._changed:
             now, steady = self._times()
             if self._mirror.receive_snapshot(

@@ -120,8 +120,15 @@ inline SnapshotMessage message() {
   moving.xy = {0, 5, -8, -3, -2, -3, -2, -1, -6, -1, -6, 1, -2, 1, -2, 3, -8, 3};
   moving.radius = {1.0, 0.0};
   moving.velocities = {0, -1, 0, 0, 0, 0};
-  m.senders = {{{"a", still.header.stamp, 0.5, 0.0}, still},
-               {{"b", moving.header.stamp, 0.5, 0.0}, moving}};
+  m.senders.resize(2);
+  m.senders[0].age_limit.source = "a";
+  m.senders[1].age_limit.source = "b";
+  m.senders[0].obstacles = still;
+  m.senders[1].obstacles = moving;
+  for (SenderMessage& each : m.senders) {
+    each.age_limit.stamp = each.obstacles.header.stamp;
+    each.age_limit.timeout = 0.5;
+  }
   m.time_zero = {100, 0};
   return m;
 }

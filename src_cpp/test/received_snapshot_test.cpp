@@ -169,6 +169,7 @@ TEST(ReceivedSnapshot, BrokenMessagesAreRefusedWithTheField) {
   const std::vector<std::pair<std::string, Break>> breaks = {
       {"senders[0].obstacles.offsets", [](auto& m) { m.senders[0].obstacles.offsets = {0, 5}; }},
       {"senders[0].obstacles.ids", [](auto& m) { m.senders[0].obstacles.offsets = {}; }},
+      {"senders[1].obstacles.header.stamp", [](auto& m) { m.senders[1].age_limit.stamp = {9, 0}; }},
       {"senders[0].obstacles.ids", [](auto& m) { m.senders[0].obstacles.offsets = {0, 4, 4}; }},
       {"senders[1].obstacles.offsets",
        [](auto& m) { m.senders[1].obstacles.offsets = {0, 10, 9}; }},

@@ -236,8 +236,8 @@ def test_only_certificates_conclude_free() -> None:
 BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # + 20: paths that are checked at their poses only, which Python computed too; whether the end
     # of the free part of a path is consistent, from src_cpp/ros; + 40: which obstacle is not
-    # predicted, and until when
-    "src_cpp/include/gjk": (15_570, ("src_cpp/include/gjk/**/*.hpp",)),
+    # predicted, and until when; + 10: the step of a path that is not predicted, stamps that differ
+    "src_cpp/include/gjk": (15_580, ("src_cpp/include/gjk/**/*.hpp",)),
     "src_cpp/bindings": (2_790, ("src_cpp/bindings/*.?pp",)),
     "src_cpp/ros without tests": (720, ("src_cpp/ros/gjk_collision/*.hpp",)),
     "library": (
@@ -249,7 +249,8 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
             *(f"gjk_collision/{each}/**/*.py" for each in ("formats", "certificate")),
         ),
     ),
-    "server": (4_665, ("gjk_collision/server/**/*.py",)),
+    # + 20: sections of parameter files that would be lost; frames that get another parent
+    "server": (4_685, ("gjk_collision/server/**/*.py",)),
     # 90 of them: call_async, get_snapshot and reset of the client, and a node that others spin;
     # + 4: warnings of the library in the log of the node
     "ros": (2_404, ("gjk_collision/ros/**/*.py",)),
@@ -262,8 +263,8 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
         ),
     ),
     "tests": (
-        44_660,  # 180 of them: the client in executors of others; questions from values, which the
-        # product no longer has
+        44_785,  # 180 of them: the client in executors of others; questions from values, which the
+        # product no longer has; + 125: what the last attack found
         (
             "test/**/*.py",
             "src_cpp/ros/*.cpp",

@@ -99,6 +99,43 @@ def test_file_that_misses_the_node_is_refused(
     assert f"use the key '{node}'" in str(caught.value).replace("'/**' or ", "")
 
 
+OTHER = "ros__parameters: {safety_margin: 0.5}"
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"/**: {{{SET}}}\ncolision_server: {{{OTHER}}}", "the key '/colision_server' does not"),
+        (f"collision_server: {{{SET}}}\nCollision_Server: {{{OTHER}}}", "'/Collision_Server'"),
+        (f"/**: {{{SET}}}\n/r1/server_collision: {{{OTHER}}}", "'/r1/server_collision'"),
+        (f'/**: {{{SET}}}\n"collision_server ": {{{OTHER}}}', "'/collision_server ' must be"),
+        (f"/**: {{{SET}}}\ncollision-server: {{{OTHER}}}", "'/collision-server' must be"),
+        (
+            f"collision_server: {{{SET}}}\n/collision_server: {{{OTHER}}}",
+            "'safety_margin' is 1.5 in the section of the node, and 0.5 in '/collision_server'",
+        ),
+        (f"collision_server: {{{SET}}}\n/**: {{{OTHER}}}", "and 0.5 in '/**' after it"),
+        (f"collision_server: {{{SET}}}\n/*: {{{OTHER}}}", "and 0.5 in '/*' after it"),
+        (f"collision_server: {{{SET}}}\n/**: {{{SET}}}", ""),
+        (f"/**: {{{OTHER}}}\ncollision_server: {{{SET}}}", ""),
+        (f"/**: {{{OTHER}}}\n/*: {{{SET}}}\ncollision_monitor: {{{OTHER}}}", ""),
+        (f"collision_server: {{{SET}}}\ncollision_server_2: {{{OTHER}}}", ""),
+        (f"collision_server: {{{SET}}}\nrear_collision_server: {{{OTHER}}}", ""),
+        (f"collision_server: {{{SET}}}\ncolision_server: {{{EMPTY}}}", ""),
+    ],
+)
+def test_section_that_would_be_lost_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    """A misspelled name of the server, or a value that a later section replaces."""
+    file = written(tmp_path, text)
+    if not words:
+        assert parameters_for(file, "/collision_server") == {"safety_margin": 1.5}
+        return
+    with pytest.raises(InputError) as caught:
+        parameters_for(file, "/collision_server")
+    assert words in str(caught.value)
+
+
 ODD = "/**:\n  ros__parameters:\n    "
 
 
@@ -154,6 +191,7 @@ def test_only_ros_arguments_name_files() -> None:
         ("collision_server:safety_margin:=1.5", True),
         ("/front:safety_margin:=1.5", True),
         ("/r1/front:safety_margin:=1.5", True),
+        ("colision_server:safety_margin:=1.5", True),
         ("safety_margin:=1.5", True),
         ("safety_margin:=wide", True),
         ("safety_margin:=2026-02-30", True),

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, refuse
 from ...verdict import Status
+from .names import did_you_mean
 
 __all__ = [
     "NODE_NAME",
@@ -28,6 +29,7 @@ __all__ = [
 
 # Name of the server node, without remapping.
 NODE_NAME = "collision_server"
+_KEY = re.compile(r"(/(\w+|\*\*?))+")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,14 @@ class Section:
     def has_name_of(self, node: str) -> bool:
         """Return whether the key has the name of the server, remapped or not, in any namespace."""
         return self.key.rpartition("/")[2] in (node.rpartition("/")[2], NODE_NAME)
+
+    def is_misspelled(self) -> bool:
+        """Return whether the key is nearly the name of the server.
+
+        Names such as collision_server_2 are those of further servers.
+        """
+        name = self.key.rpartition("/")[2]
+        return NODE_NAME not in name and bool(did_you_mean(name, [NODE_NAME], 0.9))
 
 
 def read_sections(path: Path) -> list[Section]:
@@ -82,17 +92,16 @@ def parameters_for(path: Path, node: str) -> dict[str, Any]:
     InputError
         The file cannot be read, or no section with parameters applies to the node. If the file
         has sections with the name of the server, one of them must apply: a section with a wildcard
-        must not hide that the others are in other namespaces, and have no effect.
+        must not hide that the others are in other namespaces, and have no effect. The key of a
+        section is nearly the name of the server, or a later section replaces a value of the
+        section for this node.
     """
     sections = read_sections(path)
     filled = [each for each in sections if each.parameters]
+    _check_keys(path, filled, node)
     named = [each for each in filled if each.has_name_of(node)]
     if any(each.applies_to(node) for each in named or filled):
-        found: dict[str, Any] = {}
-        for section in filled:
-            if section.applies_to(node):
-                found |= section.parameters
-        return found
+        return _merged(path, [each for each in filled if each.applies_to(node)])
     keys = [
         f"'{each.key}'" if each.parameters else f"'{each.key}' without parameters"
         for each in sections
@@ -101,6 +110,34 @@ def parameters_for(path: Path, node: str) -> dict[str, Any]:
     rule = f"no section of this file {which}applies to {node}: use the key {use}'{node}'"
     rule += f" (keys: {', '.join(keys) or 'none'})"
     raise InputError(Status.INVALID_INPUT, str(path), None, rule)
+
+
+def _check_keys(path: Path, sections: Sequence[Section], node: str) -> None:
+    """Refuse sections that were meant for the server, but apply to no node with its name."""
+    for each in sections:
+        if not _KEY.fullmatch(each.key):
+            rule = f"the key {each.key!r} must be the name of a node, of letters, digits and "
+            refuse(str(path), f"{rule}underscores, or a wildcard")
+        if each.is_misspelled() and not each.applies_to(node):
+            refuse(str(path), f"the key '{each.key}' does not apply to {node}: correct its name")
+
+
+def _merged(path: Path, sections: Sequence[Section]) -> dict[str, Any]:
+    """Return the values of sections that apply to one node, of which rcl uses the last.
+
+    Only a value of a section with a wildcard may be replaced by another one.
+    """
+    found: dict[str, Any] = {}
+    fixed: dict[str, Any] = {}
+    for section in sections:
+        for name, value in section.parameters.items():
+            if fixed.get(name, value) != value:
+                rule = f"'{name}' is {fixed[name]!r} in the section of the node, and {value!r} in "
+                refuse(str(path), f"{rule}'{section.key}' after it: remove one of the two")
+        found |= section.parameters
+        if "*" not in section.key:
+            fixed |= section.parameters
+    return found
 
 
 def _sections(key: str, content: Any) -> Iterator[Section]:
@@ -208,14 +245,15 @@ def check_values(arguments: Sequence[str], node: str, used: Mapping[str, Any]) -
     ------
     InputError
         A value has no effect: a parameter file replaces it, or it is for a node with the name of
-        this server, or with its name before a remapping, in another namespace.
+        this server, or with its name before a remapping, in another namespace, or with nearly its
+        name.
     """
     rules = [rule for flag, rule in _ros_arguments(arguments) if flag in ("-p", "--param")]
     last = dict(rule.split(":=", 1) for rule in rules if ":=" in rule)
     for target, text in last.items():
         key, _, name = target.rpartition(":")
         section = Section(f"/{key.lstrip('/')}" if key else "/**", {})
-        if not (section.applies_to(node) or section.has_name_of(node)):
+        if not (section.applies_to(node) or section.has_name_of(node) or section.is_misspelled()):
             continue
         if name not in used or not _is_written(used[name], text):
             why = f"is not used: {node} has the value {used.get(name)!r}. Pass '{name}:=...', "

@@ -373,10 +373,7 @@ inline PathAnswer check_path(const Snapshot& snapshot, const PathRequest& reques
                         ? check_poses_of_path(snapshot, request, vehicle, at, options, budget)
                         : check_arcs(snapshot, request, vehicle, at, options, budget);
   if (path.answer.status == Status::prediction_too_short && !snapshot.fault) {
-    const auto first = static_cast<std::size_t>(path.first_invalid_segment);
-    const std::size_t next = std::min(first + 1, request.times.size() - 1);
-    path.answer.message =
-        not_predicted(snapshot, request.stamp, request.times[first], request.times[next]);
+    path.answer.message = not_predicted(snapshot, request.stamp, request.times, request.swept);
   }
   return path;
 }

@@ -430,8 +430,9 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
   if (answer.answer.status == Status::prediction_too_short && !any.fault) {
     const std::vector<Status>& statuses = answer.statuses;
     const auto first = std::find(statuses.begin(), statuses.end(), Status::prediction_too_short);
-    const double time = request.times[static_cast<std::size_t>(first - statuses.begin())];
-    answer.answer.message = not_predicted(any, request.stamp, time, time);
+    const std::span<const double> time =
+        std::span(request.times).subspan(static_cast<std::size_t>(first - statuses.begin()), 1);
+    answer.answer.message = not_predicted(any, request.stamp, time, false);
   }
   if (has_gradients) {
     add_gradients(snapshots, footprints, std::max<std::size_t>(request.k, 1), budget, answer);

@@ -285,20 +285,23 @@ class ReceivedSnapshot {
     std::vector<double> stamps;
     double latest = 0.0;
     for (std::size_t k = 0; k < message.senders.size(); ++k) {
+      const auto& limit = message.senders[k].age_limit;
       const auto& list = message.senders[k].obstacles;
+      const std::int64_t stamp = detail::nanoseconds_of(list.header.stamp);
+      const bool is_static = limit.timeout == 0.0;
       const ObstacleArrays arrays = ObstacleArrays::of(list);
       ObstacleParts parts;
       Issue issue = list.ids.size() == arrays.size()
                         ? check_arrays(arrays)
                         : refusal("ids", Status::array_mismatch, "must hold one id per obstacle");
+      if (!issue && !is_static && stamp != detail::nanoseconds_of(limit.stamp))
+        issue = refusal("header.stamp", "must be the stamp of age_limit");
       if (!issue) issue = ObstacleParts::make(arrays, concave, parts);
       if (issue) {
         issue.argument = "senders[" + std::to_string(k) + "].obstacles." + issue.argument;
         return issue;
       }
-      const std::int64_t since = message.senders[k].age_limit.timeout > 0.0
-                                     ? detail::nanoseconds_of(list.header.stamp) - time_zero_
-                                     : 0;
+      const std::int64_t since = is_static ? 0 : stamp - time_zero_;
       stamps.push_back(static_cast<double>(since) * 1e-9);
       if (arrays.size() > 0) latest = std::max(latest, std::fabs(stamps.back()));
       placed.emplace_back(parts, arrays, prediction);
