@@ -118,6 +118,10 @@ OTHER = "ros__parameters: {safety_margin: 0.5}"
         (f"collision_server: {{{SET}}}\n/**: {{{OTHER}}}", "and 0.5 in '/**' after it"),
         (f"collision_server: {{{SET}}}\n/*: {{{OTHER}}}", "and 0.5 in '/*' after it"),
         (f"collision_server: {{{SET}}}\n/**: {{{SET}}}", ""),
+        (
+            "collision_server: {ros__parameters: {safety_margin: .nan}}\n/**: {" + SET + "}",
+            "'safety_margin' is nan in the section of the node",
+        ),
         (f"/**: {{{OTHER}}}\ncollision_server: {{{SET}}}", ""),
         (f"/**: {{{OTHER}}}\n/*: {{{SET}}}\ncollision_monitor: {{{OTHER}}}", ""),
         (f"collision_server: {{{SET}}}\ncollision_server_2: {{{OTHER}}}", ""),

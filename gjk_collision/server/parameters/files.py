@@ -131,7 +131,7 @@ def _merged(path: Path, sections: Sequence[Section]) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     for section in sections:
         for name, value in section.parameters.items():
-            if fixed.get(name, value) != value:
+            if name in fixed and fixed[name] != value:
                 rule = f"'{name}' is {fixed[name]!r} in the section of the node, and {value!r} in "
                 refuse(str(path), f"{rule}'{section.key}' after it: remove one of the two")
         found |= section.parameters
