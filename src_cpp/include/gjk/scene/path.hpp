@@ -350,10 +350,9 @@ class PathCheck {
   // Part i of the ego against part k of the obstacles.
   void meet(const Piece& segment, int i, std::size_t k, bool timed) {
     const auto index = static_cast<std::size_t>(obstacles_.owner(k));
-    const Margins& margins = obstacles_.margins();
     Piece still = Piece::still(obstacles_.pose(index));
     if (!timed) {
-      const double most = sum_outwards(options_.margin, margins.fixed(index));
+      const double most = sum_outwards(options_.margin, obstacles_.margins().fixed(index));
       compare(
           segment, {&still, 1}, i, k, segment.begin, segment.end,
           [most](double) noexcept { return most; }, [](double time) noexcept { return time; });
@@ -370,47 +369,69 @@ class PathCheck {
     // Only while it exists and its motion is known; note_unknown() reports the rest. Within the
     // error of the times, it may be before or after the known motion.
     const Interval life = obstacles_.lifetimes().given(index).on_clock(stamp, early);
-    const double first = motion.front().begin;
-    const double last = motion.back().end;
-    const double from = std::fmax(std::fmax(way.begin, life.begin), first - 2.0 * unsure(way));
-    const double until = std::fmin(std::fmin(way.end, life.end), last + 2.0 * unsure(way));
-    if (!(from <= until)) return;
-    const double begin = std::fmin(std::fmax(from, first), last);
-    const double end = std::fmin(std::fmax(until, first), last);
-    const auto required = [&](double time) noexcept {
-      return sum_outwards(options_.margin, margins.at(index, {time, 2.0 * way.time_error}));
-    };
-    const double most = required(until);
+    const double error = 2.0 * unsure(way);
+    const Interval both{std::fmax(std::fmax(way.begin, life.begin), motion.front().begin - error),
+                        std::fmin(std::fmin(way.end, life.end), motion.back().end + error)};
+    if (!(both.begin <= both.end)) return;
+    if (meet_at_instant(segment, way, motion, both, i, k)) return;
+    meet_in_motion(way, motion, both, i, k, [stamp, early](double time) noexcept {
+      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    });
+  }
+
+  // The distance (m) that is required from an obstacle until a time on its clock.
+  double required(std::size_t index, const Piece& way, double time) const noexcept {
+    return sum_outwards(options_.margin,
+                        obstacles_.margins().at(index, {time, 2.0 * way.time_error}));
+  }
+
+  // A segment that takes no time: the obstacle stands. `way` and `both`, in which the obstacle is
+  // known, are on the clock of the obstacle. False: it may move too much.
+  bool meet_at_instant(const Piece& segment, const Piece& way, Motion motion, const Interval& both,
+                       int i, std::size_t k) {
+    const auto index = static_cast<std::size_t>(obstacles_.owner(k));
+    const double most = required(index, way, both.end);
+    const double growth = most - required(index, way, both.begin);
+    if (!is_instant(way) || !(growth <= 0.25 * options_.tolerance)) return false;
+    const double begin = std::fmin(std::fmax(both.begin, motion.front().begin), motion.back().end);
     Piece standing;
     // The obstacle may move by as much as the error of the times displaces the ego.
-    if (is_instant(way) && most - required(from) <= 0.25 * options_.tolerance &&
-        stand(motion, k, begin, until - from, standing) <=
-            std::fmax(0x1p-6 * options_.tolerance, unsure(way) * way.speed(reach_))) {
-      const double rounding =
-          4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
-          std::numeric_limits<double>::denorm_min();
-      compare(
-          segment.in_one_second(), {&standing, 1}, i, k, 0.0, 1.0,
-          [most](double) noexcept { return most; },
-          [&](double share) noexcept {
-            const double time = segment.begin + share * (segment.end - segment.begin);
-            return time - rounding - options_.time_error * (1.0 + 4.0 * kUnitRoundoff);
-          });
-      return;
+    if (!(stand(motion, k, begin, both.end - both.begin, standing) <=
+          std::fmax(0x1p-6 * options_.tolerance, unsure(way) * way.speed(reach_)))) {
+      return false;
     }
-    const auto to_query = [stamp, early](double time) noexcept {
-      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
-    };
-    if (from < first) {
-      stand(motion, k, first, first - from, standing);
-      compare(way, {&standing, 1}, i, k, from, std::fmin(first, until), required, to_query);
+    const double rounding =
+        4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
+        std::numeric_limits<double>::denorm_min();
+    compare(
+        segment.in_one_second(), {&standing, 1}, i, k, 0.0, 1.0,
+        [most](double) noexcept { return most; },
+        [&](double share) noexcept {
+          const double time = segment.begin + share * (segment.end - segment.begin);
+          return time - rounding - options_.time_error * (1.0 + 4.0 * kUnitRoundoff);
+        });
+    return true;
+  }
+
+  // On the clock of the obstacle. It stands before the begin and after the end of its motion.
+  template <class ToQuery>
+  void meet_in_motion(const Piece& way, Motion motion, const Interval& both, int i, std::size_t k,
+                      const ToQuery& to_query) {
+    const auto index = static_cast<std::size_t>(obstacles_.owner(k));
+    const double first = motion.front().begin;
+    const double last = motion.back().end;
+    const auto most = [&](double time) noexcept { return required(index, way, time); };
+    Piece standing;
+    if (both.begin < first) {
+      stand(motion, k, first, first - both.begin, standing);
+      compare(way, {&standing, 1}, i, k, both.begin, std::fmin(first, both.end), most, to_query);
     }
-    if (std::fmax(from, first) <= std::fmin(until, last)) {
-      compare(way, motion, i, k, begin, end, required, to_query);
-    }
-    if (until > last) {
-      stand(motion, k, last, until - last, standing);
-      compare(way, {&standing, 1}, i, k, std::fmax(last, from), until, required, to_query);
+    const double begin = std::fmax(both.begin, first);
+    const double end = std::fmin(both.end, last);
+    if (begin <= end) compare(way, motion, i, k, begin, end, most, to_query);
+    if (both.end > last) {
+      stand(motion, k, last, both.end - last, standing);
+      compare(way, {&standing, 1}, i, k, std::fmax(last, both.begin), both.end, most, to_query);
     }
   }
 
