@@ -181,60 +181,69 @@ inline std::size_t count_until(std::span<const double> times, double limit) {
 }
 
 // A path from pose to pose.
-inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathRequest& request,
-                                      const Vehicle& vehicle, std::span<const double> at,
-                                      const PathOptions& options, const Budget& budget) {
-  const std::span<const Pose> poses = pose_rows(request.poses);
-  const std::size_t count = poses.size();
-  const bool timed = !at.empty();
-  const auto poses_in = [&](std::size_t begin, std::size_t end) {
-    return poses.subspan(begin, end - begin);
-  };
-  const auto times_in = [&](std::size_t begin, std::size_t end) {
-    return timed ? at.subspan(begin, end - begin) : at;
-  };
-  const auto sweep = [&](std::size_t begin, std::size_t end, auto&& go_on) {
-    return gjk::check_path(*snapshot.scene, vehicle.shape(), poses_in(begin, end),
+struct PosesOfPath {
+  const Snapshot& snapshot;
+  const PathRequest& request;
+  const Vehicle& vehicle;
+  std::span<const double> at;  // times on the scene's clock (s)
+  const PathOptions& options;
+  std::span<const Pose> poses = pose_rows(request.poses);
+  double limit = known_until(snapshot, request.stamp);  // the horizon (s)
+  std::size_t known = at.empty() ? poses.size() : count_until(request.times, limit);
+  double offset = static_cast<double>(time_zero(snapshot, request.stamp)) * 1e-9;
+
+  std::span<const double> times_in(std::size_t begin, std::size_t end) const {
+    return at.empty() ? at : at.subspan(begin, end - begin);
+  }
+
+  template <class GoOn>
+  PathResult sweep(std::size_t begin, std::size_t end, GoOn&& go_on) const {
+    return gjk::check_path(*snapshot.scene, vehicle.shape(), poses.subspan(begin, end - begin),
                            times_in(begin, end), options, go_on);
-  };
-  const double offset = static_cast<double>(time_zero(snapshot, request.stamp)) * 1e-9;
-  const double limit = known_until(snapshot, request.stamp);
-  // Poses before the horizon.
-  const std::size_t known = timed ? count_until(request.times, limit) : count;
-  const std::size_t segments = known > 1 ? known - 1 : known;  // a single pose counts as one
-  std::vector<PathPart> parts;
-  std::size_t done = 0;
-  if (request.swept && segments > 0) {
-    Chunks chunks(budget, kFirstSegments);
-    const PathResult result = sweep(0, known, [&](std::size_t n) {
-      done = n;
-      return chunks.go_on(n);
-    });
-    parts.push_back({0, result});
-  } else {
-    done = for_each_chunk_until(
-        budget, segments, kFirstSegments, [&](std::size_t begin, std::size_t end) {
-          end = std::min(end + 1, known);
-          const std::span<const double> times = times_in(begin, end);
-          parts.push_back({begin, path_of(results_at(snapshot, vehicle, poses_in(begin, end), times,
-                                                     options.margin),
-                                          times)});
-          return parts.back().result.verdict != Verdict::collision;
-        });
   }
-  const bool hit = !parts.empty() && parts.back().result.verdict == Verdict::collision;
-  if (!hit && known < count && done == segments) {
-    const std::size_t last = known > 0 ? known - 1 : 0;  // the segment that contains the limit
-    PathResult beyond = unknown_path(Status::prediction_too_short);
-    if (request.swept && known > 0) {
-      const double share =
-          (limit - request.times[last]) / (request.times[known] - request.times[last]);
-      beyond = cut(sweep(last, known + 1, Always{}), share, limit + offset);
+
+  // The part at these poses only.
+  PathPart at_poses(std::size_t begin, std::size_t end) const {
+    const std::span<const double> times = times_in(begin, end);
+    return {begin, path_of(results_at(snapshot, vehicle, poses.subspan(begin, end - begin), times,
+                                      options.margin),
+                           times)};
+  }
+
+  // The segment that contains the horizon.
+  PathPart beyond_horizon() const {
+    const std::size_t last = known > 0 ? known - 1 : 0;
+    if (!request.swept || known == 0) {
+      return {last, unknown_path(Status::prediction_too_short)};
     }
-    parts.push_back({last, beyond});
+    const double share =
+        (limit - request.times[last]) / (request.times[known] - request.times[last]);
+    return {last, cut(sweep(last, known + 1, Always{}), share, limit + offset)};
   }
-  return join(snapshot, parts, done, segments, request.times, offset);
-}
+
+  PathAnswer check(const Budget& budget) const {
+    const std::size_t segments = known > 1 ? known - 1 : known;  // a single pose counts as one
+    std::vector<PathPart> parts;
+    std::size_t done = 0;
+    if (request.swept && segments > 0) {
+      Chunks chunks(budget, kFirstSegments);
+      const PathResult result = sweep(0, known, [&](std::size_t n) {
+        done = n;
+        return chunks.go_on(n);
+      });
+      parts.push_back({0, result});
+    } else {
+      done = for_each_chunk_until(budget, segments, kFirstSegments,
+                                  [&](std::size_t begin, std::size_t end) {
+                                    parts.push_back(at_poses(begin, std::min(end + 1, known)));
+                                    return parts.back().result.verdict != Verdict::collision;
+                                  });
+    }
+    const bool hit = !parts.empty() && parts.back().result.verdict == Verdict::collision;
+    if (!hit && known < poses.size() && done == segments) parts.push_back(beyond_horizon());
+    return join(snapshot, parts, done, segments, request.times, offset);
+  }
+};
 
 // The arrays of a path of arcs.
 inline Issue check_arcs_request(const PathRequest& request, std::size_t limit) {
@@ -369,9 +378,8 @@ inline PathAnswer check_path(const Snapshot& snapshot, const PathRequest& reques
   if (Issue issue = vehicle.check(pose_rows(request.poses), at, options.margin)) {
     return refused<PathAnswer>(std::move(issue));
   }
-  PathAnswer path = is_of_poses
-                        ? check_poses_of_path(snapshot, request, vehicle, at, options, budget)
-                        : check_arcs(snapshot, request, vehicle, at, options, budget);
+  PathAnswer path = is_of_poses ? PosesOfPath{snapshot, request, vehicle, at, options}.check(budget)
+                                : check_arcs(snapshot, request, vehicle, at, options, budget);
   if (path.answer.status == Status::prediction_too_short && !snapshot.fault) {
     path.answer.message = not_predicted(snapshot, request.stamp, request.times, request.swept);
   }
