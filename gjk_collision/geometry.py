@@ -330,18 +330,17 @@ class Shape:
 
     @property
     def area(self) -> float:
-        """Area of the union of all parts [m2], with the radii.
+        """Area [m2], with the radii: the sum of the areas of the parts, which must not overlap.
 
-        Regions in which parts overlap count once. For one part, this is the area of the polygon +
-        perimeter * radius + pi * radius^2 (Steiner's formula), up to a few rounding errors
-        relative to the square of its size. For parts that overlap, the relative error is about
-        1e-12. The area is computed at each call.
+        The area of a part is that of its polygon + perimeter * radius + pi * radius^2 (Steiner's
+        formula), up to a few rounding errors relative to the square of its size. The area is
+        computed at each call.
 
         Raises
         ------
         InputError
-            LIMIT_EXCEEDED: the boundary of the union has too many corners, as that of 500 bars
-            across 500 others. Computing its area would take minutes.
+            INVALID_INPUT: two parts overlap, as those of a concave shape with a radius. Use
+            `Region` for the area of the union of polygons.
         """
         return self._core.area
 

@@ -106,8 +106,8 @@ py::tuple bounds(const Shape& shape) {
 double area_of(const Shape& shape) {
   const double found = area(shape);
   if (std::isnan(found)) {
-    refuse("area", Status::limit_exceeded,
-           "the parts overlap at too many places: the area of their union is not computed");
+    refuse("area",
+           "the parts overlap: Region(shape.parts).area is that of their union, without radii");
   }
   return found;
 }
