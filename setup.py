@@ -27,6 +27,14 @@ class CMakeBuild(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         target = Path(self.get_ext_fullpath(ext.name)).resolve()
+        self.build_module(target)
+        # The stub for type checkers, beside the module.
+        package = target.parent.parent
+        stubgen = [sys.executable, "-m", "pybind11_stubgen", "--exit-code", "-o", ".", ext.name]
+        path = {**os.environ, "PYTHONPATH": str(package)}
+        subprocess.run(stubgen, check=True, env=path, cwd=package)
+
+    def build_module(self, target: Path) -> None:
         if module := os.environ.get("GJK_PYTHON_MODULE"):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(module, target)

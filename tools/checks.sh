@@ -224,7 +224,7 @@ command_lint() {
     step "lint: ruff check" "$hint, or mend it" in_lib ruff check "${fix[@]}" .
     step "lint: ruff format" "$hint" in_lib ruff format "${check[@]}" .
     step "lint: clang-format" "$hint" clang_format "${dry[@]}"
-    step "lint: stub of _core" "$hint" in_lib stub "${fix[@]}"
+    cp "$DEV"/lib/venv/lib/python3*/site-packages/gjk_collision/_core.pyi gjk_collision/ # setup.py generates it
     step "lint: mypy" "mend it" in_lib mypy --cache-dir "$DEV/mypy_cache"
     step "lint: shellcheck" "mend it" in_lib shellcheck --external-sources --check-sourced dev .ci/run
     step "lint: hadolint" "mend it" in_lib hadolint docker/Dockerfile
@@ -263,13 +263,3 @@ tidy() (
         xargs -n 1 -P "$(nproc)" clang-tidy -p "$DEV/cpp/$1" --quiet "${@:2}"
 )
 
-# stub [--fix]: gjk_collision/_core.pyi, as generated from the module.
-stub() {
-    local out=$DEV/lib/stub
-    rm -rf "$out"
-    PYTHONSAFEPATH=1 python -m pybind11_stubgen --exit-code -o "$out" gjk_collision._core
-    { printf '# SPDX-FileCopyrightText: gjk_collision contributors\n# SPDX-License-Identifier: Apache-2.0\n'
-      cat "$out/gjk_collision/_core.pyi"; } >"$out/_core.pyi"
-    [[ ${1:-} == --fix ]] && cp "$out/_core.pyi" gjk_collision/_core.pyi
-    diff -u gjk_collision/_core.pyi "$out/_core.pyi"
-}

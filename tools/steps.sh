@@ -54,7 +54,7 @@ once() {
 
 # hash_of FILE-OR-FOLDER...: a hash of the names and the contents.
 hash_of() {
-    find "$@" -type f -not -path '*/__pycache__/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
+    find "$@" -type f -not -path '*/__pycache__/*' -not -name '*.pyi' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }
 
 # Exit with 1 if a step has failed.
