@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from reprlib import repr as short
 from typing import Any, Literal, TypeAlias
@@ -17,7 +17,7 @@ from . import _core
 from .arguments import as_floats, as_list, as_number, as_vector
 from .errors import InputError, refuse
 from .formats import geo, svg
-from .formats.figures import VEHICLE, VEHICLE_AREA, outline
+from .formats.figures import VEHICLE, outline
 from .record import Record
 from .verdict import Status, no_truth_value
 
@@ -396,14 +396,11 @@ class Shape:
 
     def _repr_svg_(self) -> str | None:
         """Return a picture for notebooks; None for more than 20 000 vertices."""
-        return svg.picture([svg.Layer(self._rings(), VEHICLE, VEHICLE_AREA)], repr(self))
+        return svg.picture([svg.Layer(self._rings(), VEHICLE, VEHICLE)], repr(self))
 
-    def _rings(self) -> list[NDArray[np.float64]]:
+    def _rings(self) -> Iterator[NDArray[np.float64]]:
         """Return the outline of each part, for drawing [m]."""
-        parts = list(self.parts)
-        if sum(map(len, parts)) > svg.MOST_DRAWN:
-            return parts  # there is no picture
-        return [outline(*part) for part in zip(parts, self.radii, strict=True)]
+        return map(outline, self.parts, self.radii)
 
 
 def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:

@@ -293,7 +293,7 @@ class Path:
             return None
         length = np.asarray(self.length)[..., None]
         lines = self.at(length * np.linspace(0.0, 1.0, _DRAWN)).reshape(-1, _DRAWN, 3)
-        return svg.picture([svg.Layer(list(lines[..., :2]), VEHICLE)], repr(self))
+        return svg.picture([svg.Layer(lines[..., :2], VEHICLE)], repr(self))
 
     def at(self, distances: ArrayLike) -> NDArray[np.float64]:
         """Return poses on the paths, for example to draw them.

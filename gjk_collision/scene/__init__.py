@@ -27,7 +27,7 @@ from ..arguments import (
 )
 from ..errors import InputError, refuse
 from ..formats import svg
-from ..formats.figures import OBSTACLE, OBSTACLE_AREA, place
+from ..formats.figures import OBSTACLE, place
 from ..geometry import ConcavePolicy, PoseLike, Shape, cores
 from ..path import Path
 from ..region import Region
@@ -406,12 +406,10 @@ class Scene:
 
         None for more than 20 000 vertices, and for an empty scene.
         """
-        if self._core.parts > svg.MOST_DRAWN:
-            return None
         pairs = zip(self.shapes, self.poses, strict=True)
-        placed = [place(ring, pose) for shape, pose in pairs for ring in shape._rings()]
+        placed = (place(ring, pose) for shape, pose in pairs for ring in shape._rings())
         layers = [] if self._region is None else [self._region._layer()]
-        return svg.picture([*layers, svg.Layer(placed, OBSTACLE, OBSTACLE_AREA)], repr(self))
+        return svg.picture([*layers, svg.Layer(placed, OBSTACLE, OBSTACLE)], repr(self))
 
     def __len__(self) -> int:
         """Return the number of obstacles."""
