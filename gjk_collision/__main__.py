@@ -90,15 +90,6 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-class _Removed(argparse.Action):
-    """Refuse an option of earlier versions; `const`: what to do instead."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, given: object, values: object, option: object = None
-    ) -> None:
-        parser.error(f"{option} was removed: {self.const}")
-
-
 def _refuse(command: str, why: object, code: int = REFUSED) -> int:
     """Print to the standard error why a command failed, and return the exit code."""
     print(f"{command}: {why}", file=sys.stderr)
@@ -144,8 +135,6 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
     add("--scheduler", metavar="ADDRESS",
         help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786")
-    add("--table", action=_Removed, help=argparse.SUPPRESS,
-        const="results.jsonl has a line per answer; in Python: pandas.read_json(FILE, lines=True)")
     add("--mcap", type=Path, metavar="FILE",
         help="write the answers of one bag and their markers to an .mcap file too, for Foxglove "
         "and 'ros2 bag play'; the file must not exist")
@@ -345,15 +334,7 @@ def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add("--params", type=Path, help="ROS parameter file of the collision server")
     add("--node", default="", help="full name of the server, if the file has several")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
-    for option in ("--out", "--pose-a", "--pose-b", "--radius-a", "--radius-b"):
-        add(option, action=_Removed, const=NO_PICTURE, help=argparse.SUPPRESS)
     parser.set_defaults(command=_trace)
-
-
-NO_PICTURE = (
-    "trace draws no pictures, it prints the decision at a time of a bag. For two shapes, call "
-    "gjk_collision.trace in Python"
-)
 
 
 def _trace(given: argparse.Namespace) -> int:
@@ -365,7 +346,7 @@ def _trace(given: argparse.Namespace) -> int:
 
     try:
         if len(given.what) != 1:
-            raise ValueError(f"must be one bag: {NO_PICTURE}")
+            raise ValueError("must be one bag")
         if given.at is None:
             raise ValueError("--at: the time is missing")
         config = Config() if given.params is None else read_parameters(given.params, given.node)

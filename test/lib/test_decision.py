@@ -62,10 +62,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--at", "99"], "must be between 0 and the end of the bag, 8.000000 s (got 99 s)"),
         (["--at", "1", "--id", "77"], "obstacle 77 is not known"),
         ([], "--at: the time is missing"),
-        ([bag, "--at", "1"], "trace draws no pictures"),
+        ([bag, "--at", "1"], "must be one bag"),
     ):
         assert main(["trace", bag, *wrong]) == 2
         assert text in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="2"):
-        main(["trace", bag, "--at", "1", "--out", "x"])
-    assert "--out was removed: trace draws no pictures" in capsys.readouterr().err

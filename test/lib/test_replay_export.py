@@ -81,14 +81,6 @@ def test_one_export_of_several_bags_is_refused(
     assert "must be used with one bag or case" in capsys.readouterr().err
 
 
-def test_table_is_refused_with_what_to_use(
-    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        replayed(drive, tmp_path, "--table", str(tmp_path / "t.csv"))
-    assert "--table was removed: results.jsonl has a line per answer" in capsys.readouterr().err
-
-
 # ---- mcap
 
 
