@@ -208,7 +208,8 @@ class Path:
         if self._arcs is None:
             last = self._poses[:, -1]
         else:
-            last = _core.curve_ends(self._poses, self._first, self._arcs)
+            of_path = self._first[1:].astype(np.intp) + np.arange(len(self._poses))
+            last = _core.curve_knots(self._poses, self._first, self._arcs)[of_path]
         return last.reshape(*self._leading, 3).copy()
 
     @property

@@ -44,6 +44,12 @@ inline std::vector<Vec2> points(std::span<const double> xy) {
   return result;
 }
 
+// Whether the offsets are those of `count` ranges of items, one after the other, up to `end`.
+inline bool are_ranges(std::span<const std::uint64_t> offsets, std::size_t count, std::size_t end) {
+  return offsets.size() == count + 1 && offsets.front() == 0 && offsets.back() == end &&
+         std::is_sorted(offsets.begin(), offsets.end());
+}
+
 // Exception that is translated to gjk_collision.errors.InputError.
 struct InputIssue {
   Issue issue;
@@ -177,6 +183,12 @@ inline Pose checked_pose(const double* xyyaw, const char* argument, long index) 
 
 inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
   return pose ? checked_pose(pose->data(), argument, -1) : Pose{};
+}
+
+template <class Work>
+void without_gil(const Work& work) {
+  const py::gil_scoped_release release;
+  work();
 }
 
 inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }

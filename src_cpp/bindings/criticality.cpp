@@ -16,10 +16,8 @@ py::dict criticality_of(const Scene& scene, const Shape& shape, const Doubles& p
   const Trajectories ways(poses, times, paths);
   checked_tolerance(tolerance);
   std::vector<Criticality> results(paths);
-  {
-    const py::gil_scoped_release release;
-    criticality(scene, shape, ways.poses, ways.times, tolerance, results, threads);
-  }
+  without_gil(
+      [&] { criticality(scene, shape, ways.poses, ways.times, tolerance, results, threads); });
   py::dict out;
   const auto put = [&](const char* name, auto field) { out[name] = column(results, field); };
   put("verdicts", &Criticality::verdict);

@@ -11,8 +11,8 @@ namespace {
 
 // Returns the number of arcs of each curve, shape (n,), and curvature (1/m) and signed length (m)
 // of each arc, shape (n, 5, 2).
-template <class Shortest>
-py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest shortest) {
+template <Curve (*shortest)(const Pose&, const Pose&, double)>
+py::tuple curves(const Doubles& a, const Doubles& b, double radius) {
   const std::size_t n = length(a) / 3;
   const std::vector<Pose> from = checked_poses(a, n, "a");
   const std::vector<Pose> to = checked_poses(b, n, "b");
@@ -22,8 +22,7 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
   std::uint32_t* const count = counts.mutable_data();
   double* const values = arcs.mutable_data();
   Issue issue;
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     for (std::size_t i = 0; i < n && !issue; ++i) {
       const Curve curve = shortest(from[i], to[i], radius);
       if (!std::isfinite(curve.length())) {
@@ -36,7 +35,7 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
         values[2 * (curve.arcs.size() * i + k) + 1] = curve.arcs[k].length;
       }
     }
-  }
+  });
   refuse(std::move(issue));
   return py::make_tuple(counts, arcs);
 }
@@ -186,8 +185,7 @@ class Curves {
  public:
   Curves(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs)
       : starts_(pose_rows(starts)), first_(view(first)), arcs_(arc_rows(arcs)) {
-    if (first_.size() != starts_.size() + 1 || first_.front() != 0 ||
-        first_.back() != arcs_.size() || !std::is_sorted(first_.begin(), first_.end())) {
+    if (!are_ranges(first_, starts_.size(), arcs_.size())) {
       throw py::value_error("first: offsets of the arcs");
     }
   }
@@ -204,36 +202,19 @@ class Curves {
   std::span<const Arc> arcs_;
 };
 
-// Calls visit(pose) at the end of each arc.
-template <class Visit>
-void visit_ends(const ArcPath& curve, const Visit& visit) {
-  Along along(curve.start);
-  for (const Arc& arc : curve.arcs) {
-    const double size = std::fabs(arc.length);
-    visit(along.next(arc, 0.0, size).on_arc(size).pose);
-  }
-}
-
 // The start of each curve and the ends of its arcs, one curve after the other.
 Doubles curve_knots(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
   const Curves curves(starts, first, arcs);
   std::vector<Pose> poses;
   for (std::size_t k = 0; k < curves.size(); ++k) {
+    Along along(curves[k].start);
     poses.push_back(curves[k].start);
-    visit_ends(curves[k], [&poses](const Pose& end) { poses.push_back(end); });
+    for (const Arc& arc : curves[k].arcs) {
+      const double size = std::fabs(arc.length);
+      poses.push_back(along.next(arc, 0.0, size).on_arc(size).pose);
+    }
   }
   return table(poses);
-}
-
-// The ends of the curves.
-Doubles curve_ends(const Doubles& starts, const Array<std::uint64_t>& first, const Doubles& arcs) {
-  const Curves curves(starts, first, arcs);
-  std::vector<Pose> ends;
-  for (std::size_t k = 0; k < curves.size(); ++k) {
-    ends.push_back(curves[k].start);
-    visit_ends(curves[k], [&ends](const Pose& end) { ends.back() = end; });
-  }
-  return table(ends);
 }
 
 // The poses on each curve at `count` distances (m) of its own.
@@ -316,18 +297,8 @@ py::tuple moved_curves(const Doubles& starts, const Array<std::uint64_t>& first,
 }  // namespace
 
 void bind_curves(py::module_& module) {
-  module.def(
-      "dubins",
-      [](const Doubles& a, const Doubles& b, double radius) {
-        return curves(a, b, radius, &dubins);
-      },
-      "a"_a, "b"_a, "radius"_a);
-  module.def(
-      "reeds_shepp",
-      [](const Doubles& a, const Doubles& b, double radius) {
-        return curves(a, b, radius, &reeds_shepp);
-      },
-      "a"_a, "b"_a, "radius"_a);
+  module.def("dubins", &curves<&dubins>, "a"_a, "b"_a, "radius"_a);
+  module.def("reeds_shepp", &curves<&reeds_shepp>, "a"_a, "b"_a, "radius"_a);
   module.def("free_curve", &free_curve, "scene"_a, "shape"_a, "steering"_a, "start"_a, "end"_a,
              "radius"_a, "margin"_a, "tolerance"_a, "first"_a);
   module.def("shortest_curves", &shortest_curves, "steering"_a, "start"_a, "end"_a, "radius"_a);
@@ -335,7 +306,6 @@ void bind_curves(py::module_& module) {
       "check_arcs", [](const Doubles& arcs) { refuse(detail::check_arcs(arc_rows(arcs))); },
       "arcs"_a);
   module.def("check_curves", &check_curves, "starts"_a, "arcs"_a);
-  module.def("curve_ends", &curve_ends, "starts"_a, "first"_a, "arcs"_a);
   module.def("curve_knots", &curve_knots, "starts"_a, "first"_a, "arcs"_a);
   module.def("curve_poses", &curve_poses, "starts"_a, "first"_a, "arcs"_a, "distances"_a);
   module.def("curve_lengths", &curve_lengths, "starts"_a, "first"_a, "arcs"_a);

@@ -17,8 +17,7 @@ py::tuple gradient(const Scene& scene, const Shape& shape, const Doubles& poses,
   const std::span<const double> at = checked_times(times, count, "times");
   std::vector<Gradient> all(count * k);
   std::vector<Status> statuses(count);
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     gradients(
         scene, shape, placed, at, k,
         [&](std::size_t n, Status status, std::span<const Gradient> found) noexcept {
@@ -26,7 +25,7 @@ py::tuple gradient(const Scene& scene, const Shape& shape, const Doubles& poses,
           std::ranges::copy(found.first(k), &all[n * k]);
         },
         threads);
-  }
+  });
   const auto by_pose = [](const Gradient& g) { return std::array{g.by_x, g.by_y, g.by_yaw}; };
   return py::make_tuple(column(all, &Gradient::distance), column(all, &Gradient::lower_bound),
                         table(all, by_pose), column(all, &Gradient::rate),

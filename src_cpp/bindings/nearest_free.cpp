@@ -33,11 +33,10 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
     options.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
   }
   NearestFree found;
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     NearestFreeQuery query(scene, shape);
     found = time ? query.at(start, *time, options) : query.at(start, options);
-  }
+  });
   if (found.status == Status::time_budget) {
     refuse("max_shift", found.status,
            "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +

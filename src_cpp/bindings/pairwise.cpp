@@ -25,10 +25,7 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
   const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode)};
   const std::size_t count = pairs ? listed.size() : a.size() * b.size();
   std::vector<PairResult> results(count);
-  {
-    const py::gil_scoped_release release;
-    check_pairs(a, b, listed, options, results, threads);
-  }
+  without_gil([&] { check_pairs(a, b, listed, options, results, threads); });
   using R = const PairResult&;
   const auto given = [](bool is_asked, auto&& array) {
     return is_asked ? py::object(array()) : py::none();

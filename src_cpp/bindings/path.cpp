@@ -35,10 +35,8 @@ py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& p
   const Trajectories ways(poses, times, paths);
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(paths);
-  {
-    const py::gil_scoped_release release;
-    check_paths(scene, shape, ways.poses, ways.times, options, results, threads);
-  }
+  without_gil(
+      [&] { check_paths(scene, shape, ways.poses, ways.times, options, results, threads); });
   return answer_of(results);
 }
 
@@ -48,11 +46,10 @@ py::dict check_stops_of(const Scene& scene, const Shape& shape, const Doubles& p
   const Trajectories way(poses, times, 1);
   const PathOptions options = path_options(margin, tolerance, true, 0.0);
   std::vector<PoseResult> found(way.poses.size());
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     scene.check(shape, way.poses, way.times, {.margin = options.margin, .mode = Mode::distance},
                 found);
-  }
+  });
   return answer_of({path_of(found, way.times)});
 }
 
@@ -69,10 +66,8 @@ py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& 
   refuse(detail::check_fit(placed, view(first), ways, at, count));
   const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(count);
-  {
-    const py::gil_scoped_release release;
-    check_paths(scene, shape, placed, view(first), ways, at, options, results, threads);
-  }
+  without_gil(
+      [&] { check_paths(scene, shape, placed, view(first), ways, at, options, results, threads); });
   return answer_of(results);
 }
 

@@ -28,10 +28,9 @@ py::tuple cast_rays(const Scene& scene, const std::array<double, 2>& origin,
     }
   }
   std::vector<RayHit> hits(along.size());
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     ray_cast(scene, {origin[0], origin[1]}, along, max_distance, tolerance, hits, threads);
-  }
+  });
   return py::make_tuple(column(hits, &RayHit::distance), column(hits, &RayHit::obstacle),
                         column(hits, &RayHit::verdict), column(hits, &RayHit::status));
 }

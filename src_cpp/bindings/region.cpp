@@ -23,10 +23,9 @@ py::array_t<bool> contains(const Region& region, const Doubles& points_given) {
   const std::vector<Vec2> all = points(view(points_given));
   py::array_t<bool> inside(static_cast<py::ssize_t>(all.size()));
   bool* const is_inside = inside.mutable_data();
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     for (std::size_t i = 0; i < all.size(); ++i) is_inside[i] = region.contains(all[i]);
-  }
+  });
   return inside;
 }
 

@@ -85,10 +85,7 @@ ObstacleParts parts_of(const Offsets& offsets, const Doubles& xy, const Array<st
   ObstacleParts parts;
   const ObstacleArrays arrays{.offsets = view(offsets), .xy = view(xy), .kinds = view(kinds)};
   Issue issue;
-  {
-    const py::gil_scoped_release release;
-    issue = ObstacleParts::make(arrays, policy, parts);
-  }
+  without_gil([&] { issue = ObstacleParts::make(arrays, policy, parts); });
   refuse(std::move(issue));
   return parts;
 }
@@ -201,16 +198,10 @@ void bind_scene(py::module_& module) {
       .value("hold", PredictionPolicy::hold);
   py::class_<Reported>(module, "Reported",
                        "Reported motions and margins of obstacles, as flat arrays.")
-      .def(
-          py::init([](const Doubles& velocities, const Doubles& stamps, const Offsets& path_offsets,
-                      const Doubles& path_times, const Doubles& path_poses, const Doubles& margins,
-                      const Doubles& margin_rates, const Doubles& lifetimes,
-                      PredictionPolicy policy, double horizon, double time_error) {
-            return Reported{velocities, stamps,       path_offsets, path_times,        path_poses,
-                            margins,    margin_rates, lifetimes,    {policy, horizon}, time_error};
-          }),
-          "velocities"_a, "stamps"_a, "path_offsets"_a, "path_times"_a, "path_poses"_a, "margins"_a,
-          "margin_rates"_a, "lifetimes"_a, "policy"_a, "horizon"_a, "time_error"_a)
+      .def(py::init<Doubles, Doubles, Offsets, Doubles, Doubles, Doubles, Doubles, Doubles,
+                    PredictionPolicy, double, double>(),
+           "velocities"_a, "stamps"_a, "path_offsets"_a, "path_times"_a, "path_poses"_a,
+           "margins"_a, "margin_rates"_a, "lifetimes"_a, "policy"_a, "horizon"_a, "time_error"_a)
       .def_readonly("path_offsets", &Reported::path_offsets);
   py::class_<ObstacleParts>(module, "ObstacleParts", "Convex parts of the points of obstacles.")
       .def(py::init(&parts_of), "offsets"_a, "xy"_a, "kinds"_a, "policy"_a);

@@ -94,8 +94,7 @@ py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, con
   const Rows<double> lower_bounds(extents, 1, has_distances);
   const Rows<double> witnesses(extents, 4, has_witnesses);
   const Rows<double> directions(extents, 2, has_witnesses);
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     scene.check_each(
         shapes, view(which), placed, at, options,
         [&](std::size_t begin, std::size_t end, const PoseResult& r) noexcept {
@@ -109,7 +108,7 @@ py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, con
           directions.put(begin, end, r.direction.x, r.direction.y);
         },
         threads);
-  }
+  });
   const std::span<const std::uint8_t> all = verdicts.view(count);
   const py::object none = has_distances ? py::none() : py::object(not_computed(extents));
   return py::make_tuple(static_cast<int>(worst_of(all)), first_invalid(all), verdicts.array,
@@ -158,12 +157,11 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
   if (time) checked_time(*time, "time", -1);
   std::vector<Nearest> found;
   Status status = Status::success;
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     Scene::Ego ego(shape);
     status = time ? scene.nearest(ego, placed, *time, k, max_distance, found)
                   : scene.nearest(ego, placed, k, max_distance, found);
-  }
+  });
   refuse_unknown(scene, shape, placed, time, 0.0, status);
   return arrays_of(found);
 }
@@ -181,8 +179,7 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
   none.closest.status = Status::undefined;
   std::vector<Nearest> all(count * k, none);
   std::vector<Status> statuses(count);
-  {
-    const py::gil_scoped_release release;
+  without_gil([&] {
     for_each_chunk(count, 64, threads, [&] {
       return [&, ego = Scene::Ego(shape), found = std::vector<Nearest>()](std::size_t begin,
                                                                           std::size_t end) mutable {
@@ -193,7 +190,7 @@ py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles&
         }
       };
     });
-  }
+  });
   for (std::size_t n = 0; n < count; ++n) {
     const auto time = at.empty() ? std::nullopt : std::optional(at[n]);
     refuse_unknown(scene, shape, placed[n], time, 0.0, statuses[n], static_cast<long>(n));

@@ -39,11 +39,7 @@ struct PartArrays {
 
 // Refuses offsets that are not those of `count` ranges up to `end`.
 void check_ranges(const ObstacleOffsets& offsets, std::size_t count, std::size_t end) {
-  const std::span<const std::uint64_t> ends = view(offsets);
-  if (ends.size() != count + 1 || ends.front() != 0 || ends.back() != end ||
-      !std::is_sorted(ends.begin(), ends.end())) {
-    throw py::value_error("the state is damaged");
-  }
+  if (!are_ranges(view(offsets), count, end)) throw py::value_error("the state is damaged");
 }
 
 // The shape of the parts [begin, end) of the arrays. Refuses one without parts, and empty parts.

@@ -44,10 +44,8 @@ py::tuple time_to_collision_of(const Scene& scene, const Shape& shape, const Dou
   const std::span<const double> at = checked_times(times, count, "times");
   if (at.size() != count) refuse("times", Status::array_mismatch, "must not be empty");
   std::vector<TimeToCollision> results(count);
-  {
-    const py::gil_scoped_release release;
-    times_to_collision(scene, shape, placed, moving, at, options, results, threads);
-  }
+  without_gil(
+      [&] { times_to_collision(scene, shape, placed, moving, at, options, results, threads); });
   using Found = TimeToCollision;
   return py::make_tuple(column(results, &Found::time), column(results, &Found::obstacle),
                         column(results, &Found::verdict), column(results, &Found::status));
