@@ -198,13 +198,7 @@ def _replay(given: argparse.Namespace) -> int:
 def _cases_to_replay(
     given: argparse.Namespace, configs: "list[Config]", options: "Options"
 ) -> "list[list[Case]]":
-    """Return the cases with each configuration, after a check of all arguments.
-
-    Raises
-    ------
-    BagError, CaseError
-        A bag cannot be read, or an argument or a scenario is not valid.
-    """
+    """Return the cases with each configuration, after a check of all arguments."""
     from .replay.bag import Bag, BagError
     from .replay.case import CaseError, read_cases
     from .replay.case_fields import Place

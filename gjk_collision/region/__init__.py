@@ -122,15 +122,9 @@ class Region:
     ) -> Region:
         """Return a region with the same outlines, whose boundary was moved.
 
-        Parameters
-        ----------
-        segments : (n, 4) float64
-            The moved segments of `boundary` [m]. Equal ends must stay equal.
-        radii : (n,) float64
-            Distance that a shape must keep from each segment [m].
-        inflation : float
-            Distance that a shape must keep from the true boundary [m], a part of each radius;
-            the rest is the rounding error of the segment.
+        Equal ends of `segments` must stay equal. `radii`: distances that a shape must keep from
+        each segment [m]; `inflation`: a part of each, from the true boundary. The rest is
+        rounding error.
         """
         given = (self._outlines, self._holes, self._snap)
         return self._of_boundary(given, segments, radii, inflation)

@@ -440,23 +440,10 @@ def _crossed(
     points: NDArray[np.float64],
     error: NDArray[np.float64],
 ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Count the edges of a ring that a ray from each point to the right crosses.
+    """Return whether the ray from each point to the right crosses an odd number of edges a-b.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (m, 2)
-        Ends of the edges [m].
-    points : ndarray, shape (n, 2)
-        Where the rays begin [m].
-    error : ndarray, shape (n,)
-        Bound of the error of both coordinates of each point [m].
-
-    Returns
-    -------
-    odd : ndarray, shape (n,)
-        Whether the number is odd. The unsure crossings do not count.
-    unsure : two ndarrays
-        The points and the edges of the crossings that the error leaves undecided.
+    Crossings that the `error` (n,) [m] of the points leaves undecided do not count. They are
+    returned too, as points and edges.
     """
     odd = np.zeros(len(points), dtype=bool)
     unsure = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]

@@ -31,21 +31,11 @@ NOTHING_RECEIVED = (Status.NO_OBSTACLES, Status.NO_FOOTPRINT)
 
 @dataclass(slots=True)
 class _Input:
-    """An input that answers depend on.
+    """An input that answers depend on."""
 
-    Attributes
-    ----------
-    name : str
-        Description for the log, with the resolved names of the topics.
-    logged : tuple of str or None
-        The faults in the last log line of the input; empty: no fault; None: no line yet.
-    time : int
-        Steady time of that line, or of the activation [ns].
-    """
-
-    name: str
-    logged: tuple[str, ...] | None
-    time: int
+    name: str  # for the log, with the resolved names of the topics
+    logged: tuple[str, ...] | None  # the faults in its last log line; None: no line yet
+    time: int  # steady time of that line, or of the activation [ns]
 
 
 class Progress:
@@ -139,17 +129,7 @@ class Progress:
             logger.debug(f"{name}: {each.count} items, {each.age:.3f} s old; {counts}; {state}")
 
     def _log_change(self, each: _Input, faults: dict[str, str], now: int) -> None:
-        """Log an input if its faults differ from those in its last log line.
-
-        Parameters
-        ----------
-        each : _Input
-            The input.
-        faults : dict
-            Key that identifies a fault -> text of the fault.
-        now : int
-            Steady time [ns].
-        """
+        """Log an input if its faults (key -> text) differ from those in its last log line."""
         current = tuple(sorted(faults))
         is_first = each.logged is None and not current
         if current == each.logged or not (is_first or now - each.time >= QUIET * SECOND):

@@ -332,13 +332,7 @@ class Questions(ABC):
 
 
 def _footprint_name(footprint: Any) -> str:
-    """Return the name of a footprint.
-
-    Raises
-    ------
-    InputError
-        INVALID_INPUT: it is not a string.
-    """
+    """Return the name of a footprint, or refuse what is not a string."""
     if not isinstance(footprint, str):
         refuse("footprint", f"must be a name (got {footprint!r})")
     return footprint
@@ -347,14 +341,7 @@ def _footprint_name(footprint: Any) -> str:
 def _selected_footprints(
     footprint: str | Sequence[str], which: ArrayLike | None
 ) -> dict[str, Any]:
-    """Return the fields of a request with the names of footprints, and which is at each pose.
-
-    Raises
-    ------
-    InputError
-        INVALID_INPUT: `footprint` is not a name, or a sequence of at least one name; or `which`
-        are not integers from 0 to 255, or are given beside one name.
-    """
+    """Return the fields of a request with the names of footprints, and which is at each pose."""
     if isinstance(footprint, str):
         if which is not None:
             refuse("which", "can only be given if footprint is a sequence of names")

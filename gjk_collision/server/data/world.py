@@ -324,29 +324,11 @@ class World:
         *,
         is_complete: bool,
     ) -> Iterator[tuple[str, Fault]]:
-        """Yield why a snapshot that is stored cannot be used any more; nothing: it can be used.
+        """Yield (source, fault) why a snapshot that is stored cannot be used any more.
 
         This is decided here for replies that are sent and for snapshots that a request names.
-        What ends the use of all earlier snapshots, see `_end_snapshots`, has removed them.
-
-        Parameters
-        ----------
-        composed : _Composed
-            The scene of the snapshot.
-        needed : set of str
-            The messages that the footprints depend on: "footprint", "twist_topic".
-        present : Present
-            The present data.
-        at : Instant
-            The present time.
-        is_complete : bool
-            Whether the snapshot has no fault. Beside a fault only COLLISION is sent, which a fault
-            of the present data does not change.
-
-        Yields
-        ------
-        str, Fault
-            Name of the source, or "footprint"; empty: it concerns all data.
+        What ends the use of all earlier snapshots, see `_end_snapshots`, has removed them. Beside
+        a fault only COLLISION is sent, which a fault of the present data does not change.
         """
         footprint = composed.choice.message if "footprint" in needed else None
         timeout = footprint_timeout(self._config)
