@@ -17,31 +17,26 @@ import contextlib
 import os
 import platform
 import signal
-import subprocess
-import sys
 import threading
 import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-
 import numpy as np
-import rclpy
+from page import circumstances, parser, publish, table
+from processes import SERVER, executor_of, server, spin, started
+
+import rclpy  # isort: skip, after processes has chosen the domain
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
 from gjk_collision.srv import CheckPath, CheckPoses, Collide
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
-from report import machine, parser, publish
 
 from gjk_collision import Scene, Shape
 from gjk_collision.ros.mirror import CollisionMirror
@@ -55,7 +50,7 @@ except ImportError:  # the wheels of ROS do not have it
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
-OURS, EMPTY = "collision_server", "empty"
+OURS, EMPTY = SERVER, "empty"
 OBSTACLES, POSES, WAY, FEW_POSES = 200, 1000, 20, 15
 GOALS = {"collide": 1.3, "check_poses": 1.5}
 # Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
@@ -97,11 +92,7 @@ def serve_nothing() -> None:
     for name, kind in KINDS.items():
         answer = check_poses if name == "check_poses" else lambda request, reply: reply
         node.create_service(kind, f"{EMPTY}/{name}", answer, qos_profile=SERVICE_QOS)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while rclpy.ok():
-            executor.spin_once()
+    spin(node)
 
 
 def ask_without_end(seed: int, poses: int, outstanding: int) -> None:
@@ -169,54 +160,20 @@ def send_refused(kind: str) -> None:
         def send() -> None:
             publisher.publish(data)
 
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
     begin, sent = time.monotonic(), 0
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while rclpy.ok():
-            # A sender that has no processor for a while does not catch up.
-            due = round((time.monotonic() - begin) * rate)
-            for _ in range(min(due - sent, max(1, round(2 * rate * SENDING_PERIOD)))):
-                send()
-            sent = due
-            end = time.monotonic() + SENDING_PERIOD
-            while (left := end - time.monotonic()) > 0.0:
-                executor.spin_once(left)
 
+    def turn(executor: SingleThreadedExecutor) -> None:
+        nonlocal sent
+        # A sender that has no processor for a while does not catch up.
+        due = round((time.monotonic() - begin) * rate)
+        for _ in range(min(due - sent, max(1, round(2 * rate * SENDING_PERIOD)))):
+            send()
+        sent = due
+        end = time.monotonic() + SENDING_PERIOD
+        while (left := end - time.monotonic()) > 0.0:
+            executor.spin_once(left)
 
-@contextlib.contextmanager
-def started(*commands: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
-    """Run Python programs; their output is for the caller."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, *command],
-            env={**os.environ, "PYTHONSAFEPATH": "" if command[0] == __file__ else "1"},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for command in commands
-    ]
-    try:
-        yield running
-    finally:
-        for each in running:
-            each.terminate()
-        for each in running:
-            end_of(each)
-
-
-def end_of(process: subprocess.Popen[str]) -> None:
-    """Wait for the end of a process that was asked to end; kill it if it does not."""
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-def server_command() -> list[str]:
-    parameters = [f"footprint:={CAR}", f"state_rate:={1 / BEAT}", "obstacles.timeout:=60.0"]
-    arguments = [word for each in parameters for word in ("-p", each)]
-    return ["-m", "gjk_collision.ros.node", "--ros-args", *arguments, "--log-level", "error"]
+    spin(node, turn)
 
 
 # ---- this one
@@ -229,9 +186,8 @@ class Caller:
         self, name: str, signals: SignalHandlerOptions = SignalHandlerOptions.ALL
     ) -> None:
         rclpy.init(signal_handler_options=signals)
-        self.node: Node = rclpy.create_node(name)
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.node)
+        self.node = rclpy.create_node(name)
+        self.executor = executor_of(self.node)
         self.clients = {
             (server, name): self.node.create_client(
                 kind, f"{server}/{name}", qos_profile=SERVICE_QOS
@@ -252,6 +208,11 @@ class Caller:
         """Spin until it is so."""
         while not done():
             self.executor.spin_once(0.1)
+
+    def spin_for(self, seconds: float) -> None:
+        """Spin for a time."""
+        end = time.monotonic() + seconds
+        self.spin_until(lambda: time.monotonic() > end)
 
     def call(self, server: str, name: str, request: Any) -> tuple[Any, float]:
         """Return the reply and the seconds to it."""
@@ -288,11 +249,21 @@ class Caller:
         """Publish until the server has an answer."""
         for client in self.clients.values():
             client.wait_for_service()
-        reply = Collide.Response()
-        while reply.verdict.status != Status.SUCCESS:
+        while not self.is_answered("odom"):
             self.publish(obstacles)
-            reply, _ = self.call(OURS, "collide", one_pose())
             self.executor.spin_once(0.05)
+
+    def is_answered(self, frame: str) -> bool:
+        """Return whether the server has an answer for a pose in a frame."""
+        reply, _ = self.call(OURS, "collide", one_pose(frame))
+        return bool(reply.verdict.status == Status.SUCCESS)
+
+    @contextlib.contextmanager
+    def publishing(self, obstacles: np.ndarray) -> Iterator[None]:
+        """Publish at 20 Hz meanwhile."""
+        timer = self.node.create_timer(0.05, lambda: self.publish(obstacles))
+        yield
+        self.node.destroy_timer(timer)
 
 
 def doubles(values: Any) -> array[float]:
@@ -311,43 +282,93 @@ def one_pose(frame: str = "odom") -> Any:
     return request
 
 
+def of_poses(kind: Any, poses: np.ndarray, **fields: Any) -> Any:
+    request = kind.Request(poses=doubles(poses), **fields)
+    request.header.frame_id = "odom"
+    return request
+
+
 def batch(poses: np.ndarray) -> Any:
-    request = CheckPoses.Request(poses=doubles(poses))
-    request.header.frame_id = "odom"
-    return request
-
-
-def path(poses: np.ndarray) -> Any:
-    request = CheckPath.Request(poses=doubles(poses), interpolation=CheckPath.Request.SWEPT)
-    request.header.frame_id = "odom"
-    return request
+    return of_poses(CheckPoses, poses)
 
 
 # ---- what is measured
 
 
-def latency(
-    caller: Caller, name: str, title: str, request: Any, calls: int, alone: Callable[[], Any]
-) -> str:
-    """Ask both servers and the library in turn; return a row of the table."""
-    taken: dict[str, list[float]] = {EMPTY: [], OURS: [], "": []}
-    for i in range(calls + 50):
-        for server, samples in taken.items():
-            if server:
-                _, seconds = caller.call(server, name, request)
-            else:
+class Library:
+    """The same obstacles and questions without ROS."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(5)
+        self.obstacles = hexagons(OBSTACLES, rng)
+        places = rng.uniform(-60, 60, (POSES, 2))
+        self.poses = np.column_stack([places, rng.uniform(-np.pi, np.pi, POSES)])
+        x = np.linspace(-61.0, 61.0, WAY)
+        self.way = np.column_stack([x, np.full(WAY, 64.0), np.zeros(WAY)])
+        offsets = np.arange(0, 6 * OBSTACLES + 1, 6)
+        self.scene = Scene.from_arrays(offsets, self.obstacles.reshape(-1, 2))
+        self.car = Shape.polygon(np.reshape(CAR, (-1, 2)))
+        self.path = of_poses(CheckPath, self.way, interpolation=CheckPath.Request.SWEPT)
+
+    def check(self, poses: np.ndarray) -> Callable[[], Any]:
+        """Return a call that checks poses."""
+        return lambda: self.scene.check(self.car, poses)
+
+    def check_path(self) -> Any:
+        """Check the path."""
+        return self.scene.check_path(self.car, self.way)
+
+
+def microseconds(ask: Callable[[], Any], calls: int) -> list[float]:
+    """Return the times of calls, after 50 that are not counted."""
+    taken = []
+    for _ in range(calls + 50):
+        begin = time.perf_counter()
+        ask()
+        taken.append((time.perf_counter() - begin) * 1e6)
+    return taken[50:]
+
+
+def median(taken: list[float], digits: int = 1) -> str:
+    return f"{np.median(taken):.{digits}f} ({np.percentile(taken, 99):.{digits}f})"
+
+
+def beside_empty(caller: Caller, library: Library, calls: int) -> str:
+    """Ask both servers and the library in turn; return a table, and the throughputs."""
+    poses = library.poses
+    lines = []
+    for name, title, request, alone in (
+        ("collide", "", one_pose(), library.check(poses[:1])),
+        ("check_poses", f", {POSES} poses", batch(poses), library.check(poses)),
+        ("check_path", f", {WAY} poses, swept", library.path, library.check_path),
+    ):
+        ways = {
+            EMPTY: lambda name=name, request=request: caller.call(EMPTY, name, request),
+            OURS: lambda name=name, request=request: caller.call(OURS, name, request),
+            "": alone,
+        }
+        taken: dict[str, list[float]] = {way: [] for way in ways}
+        for i in range(calls // (4 if name == "check_poses" else 1) + 50):
+            for way, ask in ways.items():
                 begin = time.perf_counter()
-                alone()
-                seconds = time.perf_counter() - begin
-            if i >= 50:
-                samples.append(seconds * 1e6)
-    empty, ours, kernel = (float(np.median(samples)) for samples in taken.values())
-    late = {server: float(np.percentile(samples, 99)) for server, samples in taken.items()}
-    part = 0.0 if name == "collide" else kernel  # one pose has no excuse
-    return (
-        f"| {title} | {empty:.0f} ({late[EMPTY]:.0f}) | {ours:.0f} ({late[OURS]:.0f}) "
-        f"| {kernel:.0f} | {(ours - part) / empty:.2f} | {GOALS.get(name, '')} |"
-    )
+                ask()
+                if i >= 50:
+                    taken[way].append((time.perf_counter() - begin) * 1e6)
+        empty, ours, kernel = (float(np.median(each)) for each in taken.values())
+        part = 0.0 if name == "collide" else kernel  # one pose has no excuse
+        cells = [median(taken[EMPTY], 0), median(taken[OURS], 0), f"{kernel:.0f}"]
+        ratio = f"{(ours - part) / empty:.2f}"
+        lines.append([f"`~/{name}`{title}", *cells, ratio, GOALS.get(name, "")])
+    header = ["question", "empty service", "collision_server", "library alone", "ratio", "goal"]
+    rates = []
+    for name, request in (("collide", one_pose()), ("check_poses", batch(poses))):
+        total = calls if name == "collide" else calls // 4
+        empty, ours = (caller.flood(each, name, request, total) for each in (EMPTY, OURS))
+        rates.append(
+            f"- `~/{name}`, {OUTSTANDING} requests under way: {ours:.0f} replies/s, "
+            f"the empty service {empty:.0f}"
+        )
+    return "\n".join([table(header, lines), "", *rates])
 
 
 @contextlib.contextmanager
@@ -360,8 +381,7 @@ def asking(caller: Caller, clients: int, poses: int, outstanding: int) -> Iterat
         service = f"/{OURS}/check_poses"
         others = caller.node.count_clients(service)
         caller.spin_until(lambda: caller.node.count_clients(service) >= others + clients)
-        end = time.monotonic() + 4.0  # until they have settled
-        caller.spin_until(lambda: time.monotonic() > end)
+        caller.spin_for(4.0)  # until they have settled
         yield statuses
         for each in running:
             each.send_signal(signal.SIGINT)
@@ -389,57 +409,47 @@ def paced(caller: Caller, seconds: float, frame: str = "odom") -> tuple[list[flo
     return taken, statuses
 
 
-def answered(caller: Caller, seconds: float) -> str:
-    """Ask small questions, which must be answered; return a part of a row."""
-    taken, statuses = paced(caller, seconds)
-    assert set(statuses) == {"SUCCESS"}, statuses
-    low, high, last = np.percentile(taken, [50, 99, 99.9])
-    return f"{len(taken)} | {low:.1f} | {high:.1f} | {last:.1f} | {max(taken):.1f}"
+def disturbed(caller: Caller, library: Library, seconds: float) -> str:
+    """Ask small questions beside large batches; return a table."""
 
+    def answered(title: str, goal: str) -> list[Any]:
+        taken, statuses = paced(caller, seconds)
+        assert set(statuses) == {"SUCCESS"}, statuses
+        figures = [*np.percentile(taken, [50, 99, 99.9]), max(taken)]
+        return [title, len(taken), *(f"{each:.1f}" for each in figures), goal]
 
-def disturbed(caller: Caller, seconds: float) -> list[str]:
-    """Ask small questions beside large batches; return the rows of a table."""
-    obstacles = hexagons(OBSTACLES, np.random.default_rng(5))
-    caller.until_known(obstacles)
-    lines = [
-        "",
-        f"| `~/collide`, one every {PACE * 1e3:.0f} ms | calls | median, ms | 99 % | 99.9 % | max "
-        "| goal, 99.9 % |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-        f"| alone | {answered(caller, seconds)} | |",
-    ]
-    caller.until_known(obstacles)  # so that they do not become too old
+    caller.until_known(library.obstacles)
+    lines = [answered("alone", "")]
+    caller.until_known(library.obstacles)  # so that they do not become too old
     with asking(caller, 1, LARGE, LARGE_OUTSTANDING) as statuses:
-        found = answered(caller, seconds)
-    what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
-    lines.append(f"| {what} | {found} | {LATE:.0f} |")
-    return [*lines, "", f"Replies to the batches: {in_words(statuses)}."]
+        what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
+        lines.append(answered(what, f"{LATE:.0f}"))
+    header = [f"`~/collide`, one every {PACE * 1e3:.0f} ms", "calls", "median, ms", "99 %",
+              "99.9 %", "max", "goal, 99.9 %"]  # fmt: skip
+    return f"{table(header, lines)}\n\nReplies to the batches: {in_words(statuses)}."
 
 
-def loaded(caller: Caller, seconds: float) -> list[str]:
+def loaded(caller: Caller, seconds: float) -> str:
     """Have four clients ask without end; return how the heart beats meanwhile."""
     obstacles = hexagons(MANY, np.random.default_rng(6))
     caller.until_known(obstacles)
-    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
-    with asking(caller, CLIENTS, FEW, OUTSTANDING) as statuses:
+    with caller.publishing(obstacles), asking(caller, CLIENTS, FEW, OUTSTANDING) as statuses:
         caller.beats.clear()
-        end = time.monotonic() + seconds
-        caller.spin_until(lambda: time.monotonic() > end)
+        caller.spin_for(seconds)
         beats = list(caller.beats)
-    caller.node.destroy_timer(timer)
     gaps = np.array([after - before for before, after in pairwise(beats)]) * 1e-6
-    replies = in_words(statuses)
-    return [
+    return (
         f"- heartbeats every {BEAT * 1e3:.0f} ms with {CLIENTS} clients of {OUTSTANDING} requests "
         f"under way, {FEW} poses each, and {MANY} obstacles at 20 Hz: median "
         f"{np.median(gaps):.1f} ms, 1 to 99 % {np.percentile(gaps, 1):.1f} to "
-        f"{np.percentile(gaps, 99):.1f} ms, longest {gaps.max():.1f} ms; replies: {replies}"
-    ]
+        f"{np.percentile(gaps, 99):.1f} ms, longest {gaps.max():.1f} ms; replies: "
+        f"{in_words(statuses)}"
+    )
 
 
-def refusing(caller: Caller, seconds: float) -> list[str]:
+def refusing(caller: Caller, library: Library, seconds: float) -> str:
     """Ask small questions while another process sends what is refused; return a table."""
-    caller.until_known(hexagons(OBSTACLES, np.random.default_rng(7)))
+    caller.until_known(library.obstacles)
     frame = "odom"
     if TFMessage is not None:  # a frame that each request looks up
         frame = "lidar"
@@ -449,63 +459,33 @@ def refusing(caller: Caller, seconds: float) -> list[str]:
         for each in sent:
             each.header.frame_id, each.transform.translation.x = "odom", 500.0
         publisher.publish(TFMessage(transforms=sent))
-        reply = Collide.Response()
-        while reply.verdict.status != Status.SUCCESS:
-            reply, _ = caller.call(OURS, "collide", one_pose(frame))
-    lines = [
-        "",
-        f"| `~/collide` in the frame `{frame}`, one every {PACE * 1e3:.0f} ms | calls "
-        "| median, ms | median / alone | 99 % | max | gap of heartbeats, median, ms | longest "
-        "| statuses |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---|",
-    ]
+        while not caller.is_answered(frame):
+            pass
+    lines: list[list[Any]] = []
     usual = 0.0
     for kind, (title, _, transforms) in {"": ("alone", 0, 0), **REFUSED}.items():
         if transforms and TFMessage is None:
-            lines.append(f"| {title} | not measured: tf2_msgs is not installed | | | | | | | |")
+            lines.append([title, "not measured: tf2_msgs is not installed", *[""] * 7])
             continue
         with started(*[[__file__, "--sender", kind]] if kind else []):
-            end = time.monotonic() + (3.0 if kind else 0.0)  # until it sends
-            caller.spin_until(lambda end=end: time.monotonic() > end)
+            caller.spin_for(3.0 if kind else 0.0)  # until it sends
             caller.beats.clear()
             taken, statuses = paced(caller, seconds, frame)
-            beats = list(caller.beats)
-        median, high = np.percentile(taken, [50, 99])
-        usual = usual or median
-        gaps = np.diff(beats) * 1e-6
-        lines.append(
-            f"| {title} | {len(taken)} | {median:.2f} | {median / usual:.2f} | {high:.1f} "
-            f"| {max(taken):.1f} | {np.median(gaps):.1f} | {gaps.max():.1f} "
-            f"| {in_words(statuses)} |"
-        )
-    return lines
+            gaps = np.diff(caller.beats) * 1e-6
+        middle, high = np.percentile(taken, [50, 99])
+        usual = usual or middle
+        figures = [f"{middle:.2f}", f"{middle / usual:.2f}"]
+        tails = [high, max(taken), np.median(gaps), gaps.max()]
+        figures += [f"{each:.1f}" for each in tails]
+        lines.append([title, len(taken), *figures, in_words(statuses)])
+    header = [f"`~/collide` in the frame `{frame}`, one every {PACE * 1e3:.0f} ms", "calls",
+              "median, ms", "median / alone", "99 %", "max", "gap of heartbeats, median, ms",
+              "longest", "statuses"]  # fmt: skip
+    return table(header, lines, left=(0, 8))
 
 
-def stamps() -> dict[str, int]:
-    """Return the time stamps of the middleware for a message that was just sent."""
-    now = time.time_ns()
-    return {"source_timestamp": now, "received_timestamp": now}
-
-
-def microseconds(ask: Callable[[], Any], calls: int) -> list[float]:
-    taken = []
-    for _ in range(calls + 50):
-        begin = time.perf_counter()
-        ask()
-        taken.append((time.perf_counter() - begin) * 1e6)
-    return taken[50:]
-
-
-def median(taken: list[float]) -> str:
-    return f"{np.median(taken):.1f} ({np.percentile(taken, 99):.1f})"
-
-
-def mirrored(
-    caller: Caller, obstacles: np.ndarray, poses: np.ndarray, way: np.ndarray, calls: int
-) -> list[str]:
-    """Ask a mirror, the library and the service; return rows for each question."""
-    scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
-    car = Shape.polygon(np.reshape(CAR, (-1, 2)))
+def mirrored(caller: Caller, library: Library, calls: int) -> str:
+    """Ask a mirror, the library and the service; return a row for each question."""
     received: list[bytes] = []
     caller.node.create_subscription(
         Snapshot, f"{OURS}/snapshot", received.append, SNAPSHOT_QOS, raw=True
@@ -514,120 +494,73 @@ def mirrored(
     deadline = time.monotonic() + 30.0
     caller.spin_until(lambda: mirror.fault() is None or time.monotonic() > deadline)
     assert mirror.fault() is None, mirror.fault()
-    few, x = poses[:FEW_POSES], np.zeros(3)
+    x, way = np.zeros(3), library.way
     rows = [
-        ("1 pose", lambda: mirror.collide(x), lambda: scene.check(car, x), one_pose()),
-        (
-            f"{FEW_POSES} poses",
-            lambda: mirror.check_poses(few),
-            lambda: scene.check(car, few),
-            batch(few),
+        ("1 pose", "collide", lambda: mirror.collide(x), library.check(x), one_pose()),
+        *(
+            (f"{n} poses", "check_poses", lambda n=n: mirror.check_poses(library.poses[:n]),
+             library.check(library.poses[:n]), batch(library.poses[:n]))
+            for n in (FEW_POSES, POSES)
         ),
-        (
-            f"{len(poses)} poses",
-            lambda: mirror.check_poses(poses),
-            lambda: scene.check(car, poses),
-            batch(poses),
-        ),
-        (
-            f"path of {len(way)} poses, swept",
-            lambda: mirror.check_path(way),
-            lambda: scene.check_path(car, way),
-            path(way),
-        ),
-    ]
-    lines = [
-        "",
-        "| question | service | mirror | library alone | mirror / library | goal |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for title, ask, alone, request in rows:
-        name = {Collide.Request: "collide", CheckPoses.Request: "check_poses"}.get(
-            type(request), "check_path"
-        )
+        (f"path of {WAY} poses, swept", "check_path", lambda: mirror.check_path(way),
+         library.check_path, library.path),
+    ]  # fmt: skip
+    lines = []
+    for title, name, ask, alone, request in rows:
         service = [caller.call(OURS, name, request)[1] * 1e6 for _ in range(calls // 4)]
         ours, own = microseconds(ask, calls), microseconds(alone, calls)
-        ratio = np.median(ours) / np.median(own)
-        lines.append(
-            f"| {title} | {median(service)} | {median(ours)} | {median(own)} | {ratio:.2f} | 1.5 |"
-        )
+        ratio = f"{np.median(ours) / np.median(own):.2f}"
+        lines.append([title, *map(median, (service, ours, own)), ratio, "1.5"])
     # From a message to an answer: the bytes are read, the scene is built, and one pose is checked.
     received.clear()
-    caller.until_known(obstacles)  # so that they do not become too old
+    caller.until_known(library.obstacles)  # so that they do not become too old
     caller.spin_until(lambda: received)
-    taken = microseconds(
-        lambda: (mirror._receive_snapshot(received[-1], stamps()), mirror.collide(x)), calls // 4
-    )
-    caller.until_known(obstacles)
-    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
-    end = time.monotonic() + 5.0
-    received.clear()
-    caller.spin_until(lambda: time.monotonic() > end)
-    caller.node.destroy_timer(timer)
+
+    def receive() -> Any:
+        now = time.time_ns()  # as if it had just been sent
+        stamps = {"source_timestamp": now, "received_timestamp": now}
+        mirror._receive_snapshot(received[-1], stamps)
+        return mirror.collide(x)
+
+    taken = microseconds(receive, calls // 4)
+    caller.until_known(library.obstacles)
+    with caller.publishing(library.obstacles):
+        received.clear()
+        caller.spin_for(5.0)
     count, total = len(received), sum(map(len, received))
     mirror.close()
-    lines += [
-        "",
+    header = ["question", "service", "mirror", "library alone", "mirror / library", "goal"]
+    return (
+        f"{table(header, lines)}\n\n"
         f"- a message on `~/snapshot` with {OBSTACLES} obstacles to an answer for one pose: "
-        f"{median(taken)} us; goal 1000",
+        f"{median(taken)} us; goal 1000\n"
         f"- `~/snapshot` with {OBSTACLES} obstacles at 20 Hz: {count / 5.0:.1f} messages/s, "
-        f"{total / max(count, 1) / 1e3:.1f} kB each, {total / 5e6:.2f} MB/s per subscriber",
-    ]
-    return lines
+        f"{total / max(count, 1) / 1e3:.1f} kB each, {total / 5e6:.2f} MB/s per subscriber"
+    )
 
 
-def measure(quick: bool) -> str:
-    rng = np.random.default_rng(5)
-    obstacles = hexagons(OBSTACLES, rng)
-    poses = np.column_stack([rng.uniform(-60, 60, (POSES, 2)), rng.uniform(-np.pi, np.pi, POSES)])
-    way = np.column_stack([np.linspace(-61.0, 61.0, WAY), np.full(WAY, 64.0), np.zeros(WAY)])
-    scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
-    car = Shape.polygon(np.reshape(CAR, (-1, 2)))
-    with started(server_command(), [__file__, "--nothing"]):
+def measure(quick: bool, command: str) -> str:
+    library, calls, seconds = Library(), 500 if quick else 3000, 5.0 if quick else 20.0
+    facts = circumstances(
+        f"Python {platform.python_version()}; `{command}`. Load average at the start "
+        f"{os.getloadavg()[0]:.1f}. {OBSTACLES} hexagons; microseconds from request to reply, "
+        "median (99 %)."
+    )
+    parameters = {"footprint": CAR, "state_rate": 1 / BEAT, "obstacles.timeout": 60.0}
+    with started(server(parameters, "--log-level", "error"), [__file__, "--nothing"]):
         caller = Caller("caller")
-        caller.until_known(obstacles)
-        lines = [
-            f"{datetime.now(UTC).date()}, {machine()}; Python {platform.python_version()}. "
-            f"Load average at the start {os.getloadavg()[0]:.1f}. {OBSTACLES} hexagons; "
-            "microseconds from request to reply, median (99 %).",
-            "",
-            "| question | empty service | collision_server | library alone | ratio | goal |",
-            "|---|---:|---:|---:|---:|---:|",
+        caller.until_known(library.obstacles)
+        parts = [
+            facts,
+            beside_empty(caller, library, calls),
+            mirrored(caller, library, calls),
+            disturbed(caller, library, 1.5 * seconds),
+            loaded(caller, seconds),
+            # The last one: the sources that it spoils stay UNKNOWN.
+            refusing(caller, library, seconds),
         ]
-        calls = 500 if quick else 3000
-        for name, title, request, alone in (
-            ("collide", "`~/collide`", one_pose(), lambda: scene.check(car, poses[:1])),
-            (
-                "check_poses",
-                f"`~/check_poses`, {POSES} poses",
-                batch(poses),
-                lambda: scene.check(car, poses),
-            ),
-            (
-                "check_path",
-                f"`~/check_path`, {WAY} poses, swept",
-                path(way),
-                lambda: scene.check_path(car, way),
-            ),
-        ):
-            share = 4 if name == "check_poses" else 1
-            lines.append(latency(caller, name, title, request, calls // share, alone))
-        lines.append("")
-        for name, request in (("collide", one_pose()), ("check_poses", batch(poses))):
-            total = calls if name == "collide" else calls // 4
-            empty, ours = (caller.flood(each, name, request, total) for each in (EMPTY, OURS))
-            lines.append(
-                f"- `~/{name}`, {OUTSTANDING} requests under way: {ours:.0f} replies/s, "
-                f"the empty service {empty:.0f}"
-            )
-        lines += mirrored(caller, obstacles, poses, way, calls)
-        lines += disturbed(caller, 5.0 if quick else 30.0)
-        lines.append("")
-        lines += loaded(caller, 5.0 if quick else 20.0)
-        # The last one: the sources that it spoils stay UNKNOWN.
-        lines += refusing(caller, 5.0 if quick else 20.0)
     rclpy.try_shutdown()
-    return "\n".join(lines)
+    return "\n\n".join(parts)
 
 
 def main() -> None:
@@ -644,7 +577,7 @@ def main() -> None:
     elif options.client is not None:
         ask_without_end(options.client, options.poses, options.outstanding)
     else:
-        publish({os.environ["ROS_DISTRO"]: measure(options.quick)}, options.docs)
+        publish({os.environ["ROS_DISTRO"]: measure(options.quick, options.command)}, options.docs)
 
 
 if __name__ == "__main__":

@@ -8,22 +8,17 @@ The time includes the construction of both polygons. About half of the pairs col
 are compared while timing; if they differ by more than shapely's rounding, the program fails.
 """
 
-import statistics
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import shapely
-from report import machine, parser, publish, table
-from scene_peers import mistakes
+from page import Times, circumstances, parser, publish, table
+from scene_peers import Answers, Floats, mistakes, placed
 
 from gjk_collision import Shape, collide, collide_many, distance, distance_many
-
-Floats = npt.NDArray[np.float64]
-Answers = npt.NDArray[Any]
 
 COUNTS = (4, 8, 24)  # vertices
 PAIRS = 2048
@@ -34,11 +29,9 @@ def polygons(rng: np.random.Generator, n: int) -> Floats:
     """Return convex polygons (PAIRS, n, 2): points of ellipses of 1-5 x 1-3 m, anywhere in 6 m."""
     steps = rng.uniform(0.2, 1.0, (PAIRS, n))
     angles = 2.0 * np.pi * np.cumsum(steps, axis=1) / steps.sum(axis=1, keepdims=True)
-    half = 0.5 * rng.uniform((1.0, 1.0), (5.0, 3.0), (PAIRS, 2))
-    x, y = half[:, :1] * np.cos(angles), half[:, 1:] * np.sin(angles)
-    yaw = rng.uniform(0.0, np.pi, (PAIRS, 1))
-    turned = np.stack([x * np.cos(yaw) - y * np.sin(yaw), x * np.sin(yaw) + y * np.cos(yaw)], -1)
-    return np.asarray(turned + rng.uniform(-3.0, 3.0, (PAIRS, 1, 2)))
+    half = 0.5 * rng.uniform((1.0, 1.0), (5.0, 3.0), (PAIRS, 1, 2))
+    poses = rng.uniform((-3.0, -3.0, 0.0), (3.0, 3.0, np.pi), (PAIRS, 3))
+    return placed(half * np.stack([np.cos(angles), np.sin(angles)], axis=-1), poses)
 
 
 def flat(vertices: Floats) -> tuple[Floats, Floats]:
@@ -46,37 +39,37 @@ def flat(vertices: Floats) -> tuple[Floats, Floats]:
     return vertices.shape[1] * np.arange(PAIRS + 1), vertices.ravel()
 
 
-convex = Shape.polygon
 Call = Callable[[Floats, Floats], Answers]
+
+
+def pair_by_pair(question: Callable[[Any, Any], Any], polygon: Callable[[Floats], Any]) -> Call:
+    return lambda a, b: np.array(
+        [question(polygon(p), polygon(q)) for p, q in zip(a, b, strict=True)]
+    )
+
+
+def of_all(question: Callable[[Answers, Answers], Answers]) -> Call:
+    return lambda a, b: question(shapely.polygons(a), shapely.polygons(b))
+
+
 CALLS: dict[tuple[str, str], dict[str, Call]] = {
     ("a pair per call", "collide"): {
-        "gjk": lambda a, b: np.array(
-            [collide(convex(p), convex(q)) for p, q in zip(a, b, strict=True)]
-        ),
-        "shapely": lambda a, b: np.array(
-            [shapely.intersects(shapely.polygons(p), shapely.polygons(q))
-             for p, q in zip(a, b, strict=True)]
-        ),
+        "gjk": pair_by_pair(collide, Shape.polygon),
+        "shapely": pair_by_pair(shapely.intersects, shapely.polygons),
     },
     ("a pair per call", "distance"): {
-        "gjk": lambda a, b: np.array(
-            [distance(convex(p), convex(q)) for p, q in zip(a, b, strict=True)]
-        ),
-        "shapely": lambda a, b: np.array(
-            [shapely.distance(shapely.polygons(p), shapely.polygons(q))
-             for p, q in zip(a, b, strict=True)]
-        ),
+        "gjk": pair_by_pair(distance, Shape.polygon),
+        "shapely": pair_by_pair(shapely.distance, shapely.polygons),
     },
     ("all pairs in a call", "collide"): {
         "gjk": lambda a, b: collide_many(*flat(a), *flat(b)),
-        "shapely": lambda a, b: shapely.intersects(shapely.polygons(a), shapely.polygons(b)),
+        "shapely": of_all(shapely.intersects),
     },
     ("all pairs in a call", "distance"): {
         "gjk": lambda a, b: distance_many(*flat(a), *flat(b)),
-        "shapely": lambda a, b: shapely.distance(shapely.polygons(a), shapely.polygons(b)),
+        "shapely": of_all(shapely.distance),
     },
-}  # fmt: skip
-Times = dict[tuple[str, str, int, str], float]
+}
 
 
 def wrong_hits(hits: Answers, a: Floats, b: Floats) -> Answers:
@@ -87,9 +80,9 @@ def wrong_hits(hits: Answers, a: Floats, b: Floats) -> Answers:
     )
 
 
-def measure(passes: int) -> Times:
+def measure(passes: int) -> dict[tuple[str, str, int, str], float]:
     """Return the median time per pair [s], by the call, the question, n and the library."""
-    spent: dict[tuple[str, str, int, str], list[float]] = {}
+    times = Times()
     for number in range(passes):
         rng = np.random.default_rng(number)
         for n in COUNTS:
@@ -97,10 +90,8 @@ def measure(passes: int) -> Times:
             gaps = CALLS["all pairs in a call", "distance"]["shapely"](a, b)
             for (way, question), calls in CALLS.items():
                 for name, call in calls.items():
-                    start = time.process_time()
-                    answers = call(a, b)
-                    each = (time.process_time() - start) / PAIRS
-                    spent.setdefault((way, question, n, name), []).append(each)
+                    key = way, question, n, name
+                    answers = times.time(key, call, a, b, per=PAIRS, clock=time.process_time)
                     if question == "collide":
                         wrong = wrong_hits(answers, a, b)
                     else:  # NaN is wrong
@@ -109,29 +100,25 @@ def measure(passes: int) -> Times:
                     if len(wrong):
                         i = wrong[0]
                         sys.exit(f"{name}, {way}, {question}: {a[i].tolist()} and {b[i].tolist()}")
-    return {key: statistics.median(each) for key, each in spent.items()}
-
-
-def report(times: Times) -> str:
-    lines = []
-    for way, question in CALLS:
-        for n in COUNTS:
-            ours, theirs = (times[way, question, n, name] for name in ("gjk", "shapely"))
-            label = f"{question}, {way}, n = {n}"
-            us = [f"{1e6 * each:.2f}" for each in (ours, theirs)]
-            lines.append([label, *us, f"{theirs / ours:.1f}"])
-    return table(["microseconds per pair", "gjk", "shapely", "shapely / gjk"], lines)
+    return times.medians()
 
 
 def main() -> None:
     options = parser(__doc__).parse_args()
     passes = 3 if options.quick else 15
-    text = (
-        f"{machine()}; shapely {shapely.__version__}; {time.strftime('%Y-%m-%d')}; "
-        f"`{options.command}`. Processor time, medians of {passes} passes of {PAIRS} pairs.\n\n"
-        f"{report(measure(passes))}"
+    times = measure(passes)
+    lines = []
+    for way, question in CALLS:
+        for n in COUNTS:
+            ours, theirs = (times[way, question, n, name] for name in ("gjk", "shapely"))
+            us = [f"{1e6 * each:.2f}" for each in (ours, theirs)]
+            lines.append([f"{question}, {way}, n = {n}", *us, f"{theirs / ours:.1f}"])
+    facts = circumstances(
+        f"shapely {shapely.__version__}; `{options.command}`. Processor time, medians of {passes} "
+        f"passes of {PAIRS} pairs."
     )
-    publish({"one shot": text}, options.docs)
+    rows = table(["microseconds per pair", "gjk", "shapely", "shapely / gjk"], lines)
+    publish({"one shot": f"{facts}\n\n{rows}"}, options.docs)
 
 
 if __name__ == "__main__":

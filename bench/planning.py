@@ -30,8 +30,8 @@ import numpy as np
 from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
+from page import circumstances, parser, publish, table
 from planning_checkers import CERTIFIED, CHECKERS, FCL, SHAPELY, STATES, Edge, State, World
-from report import machine, parser, publish, table
 
 from gjk_collision.planning import edge_poses, path_poses
 
@@ -314,32 +314,36 @@ def mean(runs: list[Run], field: str) -> float:
     return float(np.mean([getattr(run, field) for run in runs]))
 
 
+def checks(runs: Runs) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the mean time in checks by checker, of each world and planner."""
+    return {
+        key: {checker: mean(runs[(*key, checker)], "checks") for checker in CHECKERS}
+        for key in dict.fromkeys(each[:2] for each in runs)
+    }
+
+
 def ratio_table(runs: Runs) -> str:
     """Time in checks with shapely and with FCL, divided by ours."""
-    lines = []
     peers = [checker for checker in CHECKERS if checker not in (CERTIFIED, STATES)]
-    for world, planner in dict.fromkeys(key[:2] for key in runs):
-        spent = {c: mean(runs[world, planner, c], "checks") for c in CHECKERS}
+    pairs = [(peer, ours) for peer in peers for ours in (CERTIFIED, STATES)]
+    lines = []
+    for (world, planner), spent in checks(runs).items():
         cells = []
-        for peer in peers:
-            for ours in (CERTIFIED, STATES):
-                ratio = spent[peer] / spent[ours]
-                limit = GOAL if peer == SHAPELY and ours == CERTIFIED else 1.0
-                cells.append(f"{ratio:.1f}" if ratio >= limit else f"**{ratio:.1f}**")
+        for peer, ours in pairs:
+            ratio = spent[peer] / spent[ours]
+            limit = GOAL if (peer, ours) == (SHAPELY, CERTIFIED) else 1.0
+            cells.append(f"{ratio:.1f}" if ratio >= limit else f"**{ratio:.1f}**")
         lines.append([f"{world}, {planner}", *cells])
-    header = [f"{peer} / {ours}" for peer in peers for ours in (CERTIFIED, STATES)]
-    return table(["time in checks", *header], lines)
+    return table(["time in checks", *(f"{peer} / {ours}" for peer, ours in pairs)], lines)
 
 
 def full_table(runs: Runs, world: str) -> str:
     """All that was measured in a world."""
     lines = []
     for (where, planner, checker), each in runs.items():
-        if where != world:
-            continue
-        found = [run for run in each if run.path is not None]
-        lines.append(
-            [
+        if where == world:
+            found = [run for run in each if run.path is not None]
+            line = [
                 f"{planner}, {checker}",
                 f"{1e3 * mean(each, 'planning'):.1f}",
                 f"{1e3 * mean(each, 'checks'):.2f}",
@@ -348,43 +352,38 @@ def full_table(runs: Runs, world: str) -> str:
                 f"{len(found)} of {len(each)}",
                 f"{sum(run.is_free for run in found)} of {len(found)}",
             ]
-        )
+            lines.append(line)
     header = ["planning, ms", "in checks, ms", "states", "edges", "solved", "paths free"]
     return table([world, *header], lines)
 
 
-def circumstances(runs: Runs, wrongs: dict[str, int], command: str) -> str:
+def head(runs: Runs, wrongs: dict[str, int], command: str) -> str:
+    """Return what was measured, and the wrong answers of FCL."""
     counts = {world: len(each) for (world, *_), each in runs.items()}
+    problems, wrong = (
+        ", ".join(f"{count} in {world}" for world, count in each.items())
+        for each in (counts, wrongs)
+    )
     peers = ["ompl", "shapely", *(["python-fcl"] if FCL in CHECKERS else [])]
-    lines = [
-        f"{machine()}; {', '.join(f'{name} {version(name)}' for name in peers)}; "
-        f"{time.strftime('%Y-%m-%d')}; `{command}`. Problems: "
-        + ", ".join(f"{count} in {world}" for world, count in counts.items())
-        + "."
-    ]
-    if FCL in CHECKERS:
-        wrong = ", ".join(f"{count} in {world}" for world, count in wrongs.items())
-        lines.append(
-            f"\nWrong answers of python-fcl, of 5000 random states and the ends of the problems: "
-            f"{wrong}. The other checkers have none."
-        )
-    else:
-        lines.append("\npython-fcl: not installed.")
-    return "\n".join(lines)
+    versions = ", ".join(f"{name} {version(name)}" for name in peers)
+    facts = circumstances(versions, f"`{command}`. Problems: {problems}.")
+    if FCL not in CHECKERS:
+        return f"{facts}\n\npython-fcl: not installed."
+    return (
+        f"{facts}\n\nWrong answers of python-fcl, of 5000 random states and the ends of the "
+        f"problems: {wrong}. The other checkers have none."
+    )
 
 
 def losses(runs: Runs) -> str:
     """Return where the goal is missed, and where a peer is faster."""
     lines = []
-    for world, planner in dict.fromkeys(key[:2] for key in runs):
-        spent = {c: mean(runs[world, planner, c], "checks") for c in CHECKERS}
-        ratio = spent[SHAPELY] / spent[CERTIFIED]
-        if ratio < GOAL:
-            lines.append(
-                f"- {world}, {planner}: {ratio:.2f} times less than shapely, goal {GOAL:.0f}."
-            )
-        faster = [peer for peer in (SHAPELY, FCL) if spent.get(peer, np.inf) < spent[CERTIFIED]]
-        lines += [f"- {world}, {planner}: {peer} is faster." for peer in faster]
+    for (world, planner), spent in checks(runs).items():
+        ours, where = spent[CERTIFIED], f"- {world}, {planner}:"
+        if (ratio := spent[SHAPELY] / ours) < GOAL:
+            lines.append(f"{where} {ratio:.2f} times less than shapely, goal {GOAL:.0f}.")
+        faster = [peer for peer in (SHAPELY, FCL) if spent.get(peer, np.inf) < ours]
+        lines += [f"{where} {peer} is faster." for peer in faster]
     return "\n".join(lines) or "The goal is met everywhere in this run, and no peer is faster."
 
 
@@ -396,7 +395,7 @@ def main() -> None:
     worlds = [World(each) for each in json.loads(options.worlds.read_text())["worlds"]]
     runs, wrongs = measure(worlds, options.quick)
     blocks = {
-        "planning": "\n\n".join([circumstances(runs, wrongs, options.command), ratio_table(runs)]),
+        "planning": f"{head(runs, wrongs, options.command)}\n\n{ratio_table(runs)}",
         "planning losses": losses(runs),
         "planning rows": "\n\n".join(full_table(runs, world.name) for world in worlds),
     }

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import shapely
+from scene_peers import placed
 
 from gjk_collision import Scene, Shape
 from gjk_collision.planning import (
@@ -49,10 +50,8 @@ class World:
 
     def hits(self, poses: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return whether the footprint touches an obstacle at the poses, by shapely."""
-        c, s = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
-        x, y = self.footprint.T
-        placed = np.stack([poses[:, :1] + c * x - s * y, poses[:, 1:2] + s * x + c * y], axis=-1)
-        return np.asarray(shapely.intersects(self.solid, shapely.polygons(placed)))
+        outlines = shapely.polygons(placed(self.footprint, poses))
+        return np.asarray(shapely.intersects(self.solid, outlines))
 
 
 def certified(world: World, si: Any, planner: Any = None) -> tuple[State, Edge]:

@@ -5,16 +5,47 @@
 
 #include <limits>
 
+#include "peer.hpp"
 #include "posed.hpp"
-#include "rows.hpp"
 
 namespace bench {
 namespace {
 
-// b2PolygonShape holds 8 vertices; a b2DistanceProxy any number. With transforms, or in world
-// coordinates.
-template <bool kAtPoses>
-class Proxies {
+b2Vec2 in_float(gjk::Vec2 v) { return {static_cast<float>(v.x), static_cast<float>(v.y)}; }
+
+// b2PolygonShape holds 8 vertices; a b2DistanceProxy, which refers to them, any number.
+struct Box2d {
+  using Input = b2Vec2;
+
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(in_float(polygon.vertex(i)));
+  }
+  static b2DistanceInput pair(const Input* a, const Input* b, int n) {
+    b2DistanceInput input;
+    input.proxyA.Set(a, n, 0.0f);
+    input.proxyB.Set(b, n, 0.0f);
+    input.transformA.SetIdentity();
+    input.transformB.SetIdentity();
+    input.useRadii = false;
+    return input;
+  }
+  // As b2TestOverlap judges.
+  static bool collide(const b2DistanceInput& input) {
+    return query(input) < 10.0f * std::numeric_limits<float>::epsilon();
+  }
+  static double distance(const b2DistanceInput& input) { return query(input); }
+
+ private:
+  static float query(const b2DistanceInput& input) {
+    b2SimplexCache cache;
+    cache.count = 0;
+    b2DistanceOutput output;
+    b2Distance(&output, &cache, &input);
+    return output.distance;
+  }
+};
+
+class AtPoses {
  public:
   static constexpr double tolerance = kPeerTolerance;
 
@@ -23,113 +54,37 @@ class Proxies {
     inputs_.clear();
     std::size_t total = 0;
     for (const Case* c : cases) total += c->a.x.size() + c->b.x.size();
-    vertices_.reserve(total);
+    vertices_.reserve(total);  // so that proxies stay valid
     for (const Case* c : cases) {
-      b2DistanceInput input;
-      set(input.proxyA, input.transformA, c->a);
-      set(input.proxyB, input.transformB, c->b);
+      b2DistanceInput& input = inputs_.emplace_back();
+      set(input.proxyA, input.transformA, posed(c->a));
+      set(input.proxyB, input.transformB, posed(c->b));
       input.useRadii = false;
-      inputs_.push_back(input);
     }
   }
 
  protected:
-  float query(std::size_t i) const {
-    b2SimplexCache cache;
-    cache.count = 0;
-    b2DistanceOutput output;
-    b2Distance(&output, &cache, &inputs_[i]);
-    return output.distance;
-  }
+  const b2DistanceInput& pair(std::size_t i) const { return inputs_[i]; }
 
  private:
-  void set(b2DistanceProxy& proxy, b2Transform& transform, const gjk::verify::Polygon& world) {
-    transform.SetIdentity();
-    if constexpr (kAtPoses) {
-      const Posed shape = posed(world);
-      transform.p.Set(static_cast<float>(shape.at.t.x), static_cast<float>(shape.at.t.y));
-      transform.q.s = static_cast<float>(shape.at.sin);
-      transform.q.c = static_cast<float>(shape.at.cos);
-      proxy.Set(copy(shape.local), shape.local.size(), 0.0f);
-    } else {
-      proxy.Set(copy(world), world.size(), 0.0f);
-    }
-  }
-
-  const b2Vec2* copy(const gjk::verify::Polygon& polygon) {
+  void set(b2DistanceProxy& proxy, b2Transform& transform, const Posed& shape) {
+    transform.p = in_float(shape.at.t);
+    transform.q.s = static_cast<float>(shape.at.sin);
+    transform.q.c = static_cast<float>(shape.at.cos);
     const b2Vec2* first = vertices_.data() + vertices_.size();
-    for (int i = 0; i < polygon.size(); ++i) {
-      const gjk::Vec2 v = polygon.vertex(i);
-      vertices_.emplace_back(static_cast<float>(v.x), static_cast<float>(v.y));
-    }
-    return first;
+    Box2d::add(vertices_, shape.local);
+    proxy.Set(first, shape.local.size(), 0.0f);
   }
 
   std::vector<b2Vec2> vertices_;
   std::vector<b2DistanceInput> inputs_;
 };
 
-// The proxies are made in the timed loop. They refer to the vertices.
-class FromVertices {
- public:
-  static constexpr double tolerance = kPeerTolerance;
-
-  void load(std::span<const Case* const> cases) {
-    vertices_.clear();
-    n_ = cases.front()->a.size();
-    for (const Case* c : cases) {
-      for (const auto* polygon : {&c->a, &c->b}) {
-        for (int k = 0; k < n_; ++k) {
-          const gjk::Vec2 v = polygon->vertex(k);
-          vertices_.emplace_back(static_cast<float>(v.x), static_cast<float>(v.y));
-        }
-      }
-    }
-  }
-
- protected:
-  float query(std::size_t i) const {
-    const b2Vec2* first = vertices_.data() + 2 * i * static_cast<std::size_t>(n_);
-    b2DistanceInput input;
-    input.proxyA.Set(first, n_, 0.0f);
-    input.proxyB.Set(first + n_, n_, 0.0f);
-    input.transformA.SetIdentity();
-    input.transformB.SetIdentity();
-    input.useRadii = false;
-    b2SimplexCache cache;
-    cache.count = 0;
-    b2DistanceOutput output;
-    b2Distance(&output, &cache, &input);
-    return output.distance;
-  }
-
- private:
-  std::vector<b2Vec2> vertices_;
-  int n_ = 0;
-};
-
-template <class Queries>
-struct Collide : Queries {
-  // As b2TestOverlap judges.
-  bool operator()(std::size_t i) const {
-    return this->query(i) < 10.0f * std::numeric_limits<float>::epsilon();
-  }
-};
-
-template <class Queries>
-struct Distance : Queries {
-  double operator()(std::size_t i) const { return static_cast<double>(this->query(i)); }
-};
-
 }  // namespace
 
 void add_box2d_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<Proxies<false>>>("Box2D", BOX2D_VERSION));
-  rows.push_back(row<Collide<Proxies<true>>>("Box2D at poses", BOX2D_VERSION));
-  rows.push_back(row<Collide<FromVertices>>("Box2D from vertices", BOX2D_VERSION));
-  rows.push_back(row<Distance<Proxies<false>>>("Box2D", BOX2D_VERSION));
-  rows.push_back(row<Distance<Proxies<true>>>("Box2D at poses", BOX2D_VERSION));
-  rows.push_back(row<Distance<FromVertices>>("Box2D from vertices", BOX2D_VERSION));
+  add_both<Box2d>(rows, "Box2D", BOX2D_VERSION);
+  add<Box2d, AtPoses>(rows, "Box2D at poses", BOX2D_VERSION);
 }
 
 }  // namespace bench

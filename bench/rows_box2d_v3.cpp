@@ -6,7 +6,7 @@
 
 #include <cfloat>
 
-#include "rows.hpp"
+#include "peer.hpp"
 
 namespace bench {
 namespace {
@@ -21,89 +21,41 @@ void set_identity(Input& input) {
   }
 }
 
-float distance(const b2DistanceInput& input) {
-  b2SimplexCache cache{};
-  return b2ShapeDistance(&input, &cache, nullptr, 0).distance;
-}
+// Proxies copy the vertices.
+struct Box2d {
+  using Input = b2Vec2;
 
-class Vertices {
- public:
-  static constexpr double tolerance = kPeerTolerance;
-
-  void load(std::span<const Case* const> cases) {
-    vertices_.clear();
-    n_ = cases.front()->a.size();
-    for (const Case* c : cases) {
-      for (const auto* polygon : {&c->a, &c->b}) {
-        for (int k = 0; k < n_; ++k) {
-          const gjk::Vec2 v = polygon->vertex(k);
-          vertices_.push_back({static_cast<float>(v.x), static_cast<float>(v.y)});
-        }
-      }
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) {
+      const gjk::Vec2 v = polygon.vertex(i);
+      vertices.push_back({static_cast<float>(v.x), static_cast<float>(v.y)});
     }
   }
-
- protected:
-  b2DistanceInput input(std::size_t i) const {
-    const b2Vec2* first = vertices_.data() + 2 * i * static_cast<std::size_t>(n_);
-    b2DistanceInput result;
-    result.proxyA = b2MakeProxy(first, n_, 0.0f);
-    result.proxyB = b2MakeProxy(first + n_, n_, 0.0f);
-    set_identity(result);
-    result.useRadii = false;
-    return result;
+  static b2DistanceInput pair(const Input* a, const Input* b, int n) {
+    b2DistanceInput input;
+    input.proxyA = b2MakeProxy(a, n, 0.0f);
+    input.proxyB = b2MakeProxy(b, n, 0.0f);
+    set_identity(input);
+    input.useRadii = false;
+    return input;
   }
+  // As its sensors judge.
+  static bool collide(const b2DistanceInput& input) { return query(input) < 10.0f * FLT_EPSILON; }
+  static double distance(const b2DistanceInput& input) { return query(input); }
 
  private:
-  std::vector<b2Vec2> vertices_;
-  int n_ = 0;
-};
-
-// Proxies copy the vertices.
-struct Prepared : Vertices {
-  void load(std::span<const Case* const> cases) {
-    Vertices::load(cases);
-    inputs_.clear();
-    for (std::size_t i = 0; i < cases.size(); ++i) inputs_.push_back(input(i));
+  static float query(const b2DistanceInput& input) {
+    b2SimplexCache cache{};
+    return b2ShapeDistance(&input, &cache, nullptr, 0).distance;
   }
-
- protected:
-  float query(std::size_t i) const { return distance(inputs_[i]); }
-
- private:
-  std::vector<b2DistanceInput> inputs_;
 };
-
-struct FromVertices : Vertices {
- protected:
-  float query(std::size_t i) const { return distance(input(i)); }
-};
-
-// As its sensors judge.
-template <class Queries>
-struct Collide : Queries {
-  bool operator()(std::size_t i) const { return this->query(i) < 10.0f * FLT_EPSILON; }
-};
-
-template <class Queries>
-struct Distance : Queries {
-  double operator()(std::size_t i) const { return static_cast<double>(this->query(i)); }
-};
-
-template <class Engine>
-Row limited(std::string name) {
-  Row result = row<Engine>(std::move(name), PEER_VERSION);
-  result.most = B2_MAX_POLYGON_VERTICES;
-  return result;
-}
 
 }  // namespace
 }  // namespace bench
 
 extern "C" void add_rows(std::vector<bench::Row>& rows) {
-  using namespace bench;
-  rows.push_back(limited<Collide<Prepared>>("Box2D v3"));
-  rows.push_back(limited<Collide<FromVertices>>("Box2D v3 from vertices"));
-  rows.push_back(limited<Distance<Prepared>>("Box2D v3"));
-  rows.push_back(limited<Distance<FromVertices>>("Box2D v3 from vertices"));
+  bench::add_both<bench::Box2d>(rows, "Box2D v3", PEER_VERSION);
+  for (bench::Row& row : rows) {
+    if (row.name.starts_with("Box2D v3")) row.most = B2_MAX_POLYGON_VERTICES;
+  }
 }

@@ -9,21 +9,20 @@
 #include <coal/shape/convex.h>
 
 #include <memory>
+#include <utility>
 
-#include "converted.hpp"
+#include "peer.hpp"
 
 namespace bench {
 namespace {
 
 using Prism = coal::Convex<coal::Triangle>;
 
-std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
-  const auto n = static_cast<unsigned>(polygon.size());
+std::unique_ptr<Prism> prism(const gjk::Vec2* outline, int size) {
+  const auto n = static_cast<unsigned>(size);
   auto vertices = std::make_shared<std::vector<coal::Vec3s>>();
   for (const double z : {-1.0, 1.0}) {
-    for (int i = 0; i < polygon.size(); ++i) {
-      vertices->emplace_back(polygon.vertex(i).x, polygon.vertex(i).y, z);
-    }
+    for (unsigned i = 0; i < n; ++i) vertices->emplace_back(outline[i].x, outline[i].y, z);
   }
   auto faces = std::make_shared<std::vector<coal::Triangle>>();
   for (unsigned i = 1; i + 1 < n; ++i) {
@@ -39,36 +38,35 @@ std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
   return std::make_unique<Prism>(vertices, 2 * n, faces, count);
 }
 
-class Prisms : public Converted<prism> {
- protected:
-  coal::Transform3s identity_ = coal::Transform3s::Identity();
-};
+struct Coal {
+  using Input = gjk::Vec2;
+  using Pair = std::pair<std::unique_ptr<Prism>, std::unique_ptr<Prism>>;
 
-struct Collide : Prisms {
-  bool operator()(std::size_t i) const {
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
+  }
+  static Pair pair(const Input* a, const Input* b, int n) { return {prism(a, n), prism(b, n)}; }
+  static bool collide(const Pair& of) {
     coal::CollisionRequest request;
     request.enable_contact = false;
     coal::CollisionResult result;
-    return coal::collide(a_[i].get(), identity_, b_[i].get(), identity_, request, result) > 0;
+    return coal::collide(of.first.get(), kHere, of.second.get(), kHere, request, result) > 0;
   }
-};
-
-struct Distance : Prisms {
-  double operator()(std::size_t i) const {
+  static double distance(const Pair& of) {
     coal::DistanceRequest request;
     request.enable_signed_distance = false;
     coal::DistanceResult result;
-    const double distance =
-        coal::distance(a_[i].get(), identity_, b_[i].get(), identity_, request, result);
-    return std::fmax(0.0, distance);
+    return std::fmax(
+        0.0, coal::distance(of.first.get(), kHere, of.second.get(), kHere, request, result));
   }
+
+ private:
+  inline static const coal::Transform3s kHere = coal::Transform3s::Identity();
 };
 
 }  // namespace
-
 }  // namespace bench
 
 extern "C" void add_rows(std::vector<bench::Row>& rows) {
-  rows.push_back(bench::row<bench::Collide>("Coal", COAL_VERSION, 20));
-  rows.push_back(bench::row<bench::Distance>("Coal", COAL_VERSION, 20));
+  bench::add<bench::Coal, bench::Prepared<bench::Coal>>(rows, "Coal", COAL_VERSION, 20);
 }

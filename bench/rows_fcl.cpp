@@ -6,19 +6,19 @@
 #include <fcl/narrowphase/distance.h>
 
 #include <memory>
+#include <utility>
 
-#include "converted.hpp"
+#include "peer.hpp"
 
 namespace bench {
 namespace {
 
 using Prism = fcl::Convex<double>;
 
-std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
-  const int n = polygon.size();
+std::unique_ptr<Prism> prism(const gjk::Vec2* outline, int n) {
   auto vertices = std::make_shared<std::vector<fcl::Vector3d>>();
   for (const double z : {-1.0, 1.0}) {
-    for (int i = 0; i < n; ++i) vertices->emplace_back(polygon.vertex(i).x, polygon.vertex(i).y, z);
+    for (int i = 0; i < n; ++i) vertices->emplace_back(outline[i].x, outline[i].y, z);
   }
   // Each face: its number of vertices, then they, counter-clockwise from outside.
   auto faces = std::make_shared<std::vector<int>>();
@@ -33,39 +33,43 @@ std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
   return std::make_unique<Prism>(vertices, n + 2, faces);
 }
 
-class Prisms : public Converted<prism> {
- protected:
-  fcl::Transform3d identity_ = fcl::Transform3d::Identity();
-};
+template <fcl::GJKSolverType solver>
+struct Fcl {
+  using Input = gjk::Vec2;
+  using Pair = std::pair<std::unique_ptr<Prism>, std::unique_ptr<Prism>>;
 
-template <fcl::GJKSolverType Solver>
-struct Collide : Prisms {
-  bool operator()(std::size_t i) const {
-    fcl::CollisionRequestd request;
-    request.gjk_solver_type = Solver;
-    fcl::CollisionResultd result;
-    return fcl::collide(a_[i].get(), identity_, b_[i].get(), identity_, request, result) > 0;
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
   }
-};
-
-template <fcl::GJKSolverType Solver>
-struct Distance : Prisms {
-  double operator()(std::size_t i) const {
+  static Pair pair(const Input* a, const Input* b, int n) { return {prism(a, n), prism(b, n)}; }
+  static bool collide(const Pair& of) {
+    fcl::CollisionRequestd request;
+    request.gjk_solver_type = solver;
+    fcl::CollisionResultd result;
+    return fcl::collide(of.first.get(), kHere, of.second.get(), kHere, request, result) > 0;
+  }
+  static double distance(const Pair& of) {
     fcl::DistanceRequestd request;
-    request.gjk_solver_type = Solver;
+    request.gjk_solver_type = solver;
     fcl::DistanceResultd result;
-    fcl::distance(a_[i].get(), identity_, b_[i].get(), identity_, request, result);
+    fcl::distance(of.first.get(), kHere, of.second.get(), kHere, request, result);
     return std::fmax(0.0, result.min_distance);  // -1 where they overlap
   }
+
+ private:
+  inline static const fcl::Transform3d kHere = fcl::Transform3d::Identity();
 };
+
+template <fcl::GJKSolverType solver>
+void add_solver(std::vector<Row>& rows, const char* name) {
+  add<Fcl<solver>, Prepared<Fcl<solver>>>(rows, name, FCL_VERSION, 20);
+}
 
 }  // namespace
 
 void add_fcl_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<fcl::GST_LIBCCD>>("FCL libccd", FCL_VERSION, 20));
-  rows.push_back(row<Collide<fcl::GST_INDEP>>("FCL indep", FCL_VERSION, 20));
-  rows.push_back(row<Distance<fcl::GST_LIBCCD>>("FCL libccd", FCL_VERSION, 20));
-  rows.push_back(row<Distance<fcl::GST_INDEP>>("FCL indep", FCL_VERSION, 20));
+  add_solver<fcl::GST_LIBCCD>(rows, "FCL libccd");
+  add_solver<fcl::GST_INDEP>(rows, "FCL indep");
 }
 
 }  // namespace bench

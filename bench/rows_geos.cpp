@@ -3,90 +3,72 @@
 // GEOS through its C interface, plain and with a prepared geometry.
 #include <geos_c.h>
 
-#include "rows.hpp"
+#include <memory>
+
+#include "peer.hpp"
 
 namespace bench {
 namespace {
 
-class Polygons {
- public:
-  static constexpr double tolerance = kPeerTolerance;
+const GEOSContextHandle_t kGeos = GEOS_init_r();
 
-  Polygons() : geos_(GEOS_init_r()) {}
-  Polygons(const Polygons&) = delete;
-  ~Polygons() {
-    clear();
-    GEOS_finish_r(geos_);
-  }
-
-  void load(std::span<const Case* const> cases) {
-    clear();
-    for (const Case* c : cases) {
-      a_.push_back(polygon(c->a));
-      b_.push_back(polygon(c->b));
-      prepared_.push_back(GEOSPrepare_r(geos_, a_.back()));
-    }
-  }
-
- protected:
-  GEOSContextHandle_t geos_;
-  std::vector<GEOSGeometry*> a_;
-  std::vector<GEOSGeometry*> b_;
-  std::vector<const GEOSPreparedGeometry*> prepared_;  // of a
-
- private:
-  void clear() {
-    for (const auto* p : prepared_) GEOSPreparedGeom_destroy_r(geos_, p);
-    for (auto* g : a_) GEOSGeom_destroy_r(geos_, g);
-    for (auto* g : b_) GEOSGeom_destroy_r(geos_, g);
-    prepared_.clear();
-    a_.clear();
-    b_.clear();
-  }
-  GEOSGeometry* polygon(const gjk::verify::Polygon& polygon) {
-    const auto n = static_cast<unsigned>(polygon.size());
-    GEOSCoordSequence* points = GEOSCoordSeq_create_r(geos_, n + 1, 2);
-    for (unsigned i = 0; i <= n; ++i) {
-      const gjk::Vec2 v = polygon.vertex(static_cast<int>(i % n));
-      GEOSCoordSeq_setXY_r(geos_, points, i, v.x, v.y);
-    }
-    return GEOSGeom_createPolygon_r(geos_, GEOSGeom_createLinearRing_r(geos_, points), nullptr, 0);
-  }
+struct Free {
+  void operator()(GEOSGeometry* g) const { GEOSGeom_destroy_r(kGeos, g); }
+  void operator()(const GEOSPreparedGeometry* g) const { GEOSPreparedGeom_destroy_r(kGeos, g); }
 };
 
-struct Collide : Polygons {
-  bool operator()(std::size_t i) const { return GEOSIntersects_r(geos_, a_[i], b_[i]) == 1; }
-};
+using Geometry = std::unique_ptr<GEOSGeometry, Free>;
 
-struct Distance : Polygons {
-  double operator()(std::size_t i) const {
+Geometry polygon(const gjk::Vec2* vertices, int size) {
+  const auto n = static_cast<unsigned>(size);
+  GEOSCoordSequence* points = GEOSCoordSeq_create_r(kGeos, n + 1, 2);
+  for (unsigned i = 0; i <= n; ++i) {
+    GEOSCoordSeq_setXY_r(kGeos, points, i, vertices[i % n].x, vertices[i % n].y);
+  }
+  return Geometry(
+      GEOSGeom_createPolygon_r(kGeos, GEOSGeom_createLinearRing_r(kGeos, points), nullptr, 0));
+}
+
+struct Geos {
+  using Input = gjk::Vec2;
+  struct Pair {
+    Geometry a;
+    Geometry b;
+  };
+
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
+  }
+  static Pair pair(const Input* a, const Input* b, int n) { return {polygon(a, n), polygon(b, n)}; }
+  static bool collide(const Pair& of) {
+    return GEOSIntersects_r(kGeos, of.a.get(), of.b.get()) == 1;
+  }
+  static double distance(const Pair& of) {
     double distance = 0.0;
-    GEOSDistance_r(geos_, a_[i], b_[i], &distance);
+    GEOSDistance_r(kGeos, of.a.get(), of.b.get(), &distance);
     return distance;
   }
 };
 
-// Its indexes are built by the first query, which is not timed: preparing pays for many queries.
-template <class Query>
-struct Prepared : Polygons {
-  void load(std::span<const Case* const> cases) {
-    Polygons::load(cases);
-    for (std::size_t i = 0; i < cases.size(); ++i) (*this)(i);
-  }
-  auto operator()(std::size_t i) const { return Query::ask(geos_, prepared_[i], b_[i]); }
-};
+struct GeosPrepared : Geos {
+  struct Pair : Geos::Pair {
+    std::unique_ptr<const GEOSPreparedGeometry, Free> prepared;  // of a
+  };
 
-struct AskCollide {
-  static bool ask(GEOSContextHandle_t geos, const GEOSPreparedGeometry* a, const GEOSGeometry* b) {
-    return GEOSPreparedIntersects_r(geos, a, b) == 1;
+  // Its indexes are built by the first query, which is not timed: preparing pays for many queries.
+  static Pair pair(const Input* a, const Input* b, int n) {
+    Pair result{Geos::pair(a, b, n), nullptr};
+    result.prepared.reset(GEOSPrepare_r(kGeos, result.a.get()));
+    collide(result);
+    distance(result);
+    return result;
   }
-};
-
-struct AskDistance {
-  static double ask(GEOSContextHandle_t geos, const GEOSPreparedGeometry* a,
-                    const GEOSGeometry* b) {
+  static bool collide(const Pair& of) {
+    return GEOSPreparedIntersects_r(kGeos, of.prepared.get(), of.b.get()) == 1;
+  }
+  static double distance(const Pair& of) {
     double distance = 0.0;
-    GEOSPreparedDistance_r(geos, a, b, &distance);
+    GEOSPreparedDistance_r(kGeos, of.prepared.get(), of.b.get(), &distance);
     return distance;
   }
 };
@@ -94,10 +76,8 @@ struct AskDistance {
 }  // namespace
 
 void add_geos_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide>("GEOS", GEOS_VERSION, 20));
-  rows.push_back(row<Prepared<AskCollide>>("GEOS prepared", GEOS_VERSION, 20));
-  rows.push_back(row<Distance>("GEOS", GEOS_VERSION, 20));
-  rows.push_back(row<Prepared<AskDistance>>("GEOS prepared", GEOS_VERSION, 20));
+  add<Geos, Prepared<Geos>>(rows, "GEOS", GEOS_VERSION, 20);
+  add<GeosPrepared, Prepared<GeosPrepared>>(rows, "GEOS prepared", GEOS_VERSION, 20);
 }
 
 }  // namespace bench

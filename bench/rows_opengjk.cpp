@@ -4,13 +4,26 @@
 #include <openGJK/openGJK.h>
 
 #include <array>
+#include <utility>
 
-#include "rows.hpp"
+#include "peer.hpp"
 
 namespace bench {
 namespace {
 
 static_assert(sizeof(gkFloat) == sizeof(double), "openGJK must be built in double precision");
+
+using Pair = std::pair<gkPolytope, gkPolytope>;
+
+struct OpenGjk {
+  // It documents 0 for shapes that intersect or touch.
+  static bool collide(const Pair& of) { return distance(of) == 0.0; }
+  static double distance(const Pair& of) {
+    gkSimplex simplex;
+    simplex.nvrtx = 0;
+    return compute_minimum_distance(of.first, of.second, &simplex);
+  }
+};
 
 // Its polytopes refer to rows of three coordinates, by an array of pointers.
 class Polytopes {
@@ -23,8 +36,7 @@ class Polytopes {
     for (const Case* c : cases) {
       for (const auto* polygon : {&c->a, &c->b}) {
         for (int k = 0; k < n_; ++k) {
-          points_.push_back({polygon->x[static_cast<std::size_t>(k)],
-                             polygon->y[static_cast<std::size_t>(k)], 0.0});
+          points_.push_back({polygon->vertex(k).x, polygon->vertex(k).y, 0.0});
         }
       }
     }
@@ -32,6 +44,9 @@ class Polytopes {
   }
 
  protected:
+  Pair pair(std::size_t i) const { return {polytope(2 * i), polytope(2 * i + 1)}; }
+
+ private:
   // Sets the pointers of a polygon.
   gkPolytope polytope(std::size_t polygon) const {
     const std::size_t first = polygon * static_cast<std::size_t>(n_);
@@ -44,46 +59,24 @@ class Polytopes {
     return result;
   }
 
-  static double distance(const gkPolytope& a, const gkPolytope& b) {
-    gkSimplex simplex;
-    simplex.nvrtx = 0;
-    return compute_minimum_distance(a, b, &simplex);
-  }
-
- private:
   mutable std::vector<std::array<gkFloat, 3>> points_;
   mutable std::vector<gkFloat*> rows_;
   int n_ = 0;
 };
 
-struct Prepared : Polytopes {
+class PreparedPolytopes : public Polytopes {
+ public:
   void load(std::span<const Case* const> cases) {
     Polytopes::load(cases);
-    made_.clear();
-    for (std::size_t i = 0; i < 2 * cases.size(); ++i) made_.push_back(polytope(i));
+    pairs_.clear();
+    for (std::size_t i = 0; i < cases.size(); ++i) pairs_.push_back(Polytopes::pair(i));
   }
 
  protected:
-  double query(std::size_t i) const { return distance(made_[2 * i], made_[2 * i + 1]); }
+  const Pair& pair(std::size_t i) const { return pairs_[i]; }
 
  private:
-  std::vector<gkPolytope> made_;
-};
-
-struct FromVertices : Polytopes {
- protected:
-  double query(std::size_t i) const { return distance(polytope(2 * i), polytope(2 * i + 1)); }
-};
-
-// It documents 0 for shapes that intersect or touch.
-template <class Queries>
-struct Collide : Queries {
-  bool operator()(std::size_t i) const { return this->query(i) == 0.0; }
-};
-
-template <class Queries>
-struct Distance : Queries {
-  double operator()(std::size_t i) const { return this->query(i); }
+  std::vector<Pair> pairs_;
 };
 
 }  // namespace
@@ -91,8 +84,6 @@ struct Distance : Queries {
 
 extern "C" void add_rows(std::vector<bench::Row>& rows) {
   using namespace bench;
-  rows.push_back(row<Collide<Prepared>>("openGJK", PEER_VERSION));
-  rows.push_back(row<Collide<FromVertices>>("openGJK from vertices", PEER_VERSION));
-  rows.push_back(row<Distance<Prepared>>("openGJK", PEER_VERSION));
-  rows.push_back(row<Distance<FromVertices>>("openGJK from vertices", PEER_VERSION));
+  add<OpenGjk, PreparedPolytopes>(rows, "openGJK", PEER_VERSION);
+  add<OpenGjk, Polytopes>(rows, "openGJK from vertices", PEER_VERSION);
 }

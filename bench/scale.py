@@ -8,16 +8,14 @@ Obstacles, ego and poses are those of scene.py. The passes of all rows are inter
 is the median over them. The answers of both libraries are compared for all poses.
 """
 
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scene_peers
-from report import machine, parser, publish, table
-from scene import CONTACT, EGO, EGO_SHAPE, Field
-from scene_peers import Answers, Floats
+from page import Times, circumstances, parser, publish, table
+from scene import CONTACT, EGO_SHAPE, TREE, Field
+from scene_peers import Answers, Floats, box
 
 from gjk_collision import Scene, Shape
 
@@ -25,7 +23,6 @@ COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 POSES = (10_000, 100_000, 1_000_000, 10_000_000)
 MOST_SHAPES = 100_000  # a list of as many Shape objects takes long to make
 CHUNK = 1_000_000  # poses in a call
-TREE = scene_peers.Shapely.name
 WAYS = ("one Shape, poses", "list of Shape", "arrays, boxes", "arrays, circles")
 
 
@@ -34,14 +31,13 @@ class Inputs:
 
     def __init__(self, count: int) -> None:
         self.field = Field(count)
-        self.poses, self.sizes = self.field.poses, self.field.sizes
-        local = scene_peers.corners(np.zeros((count, 3)), self.sizes)
-        self.xy = local.reshape(-1, 2)
+        self.poses = self.field.poses
+        self.xy = box(self.field.sizes).reshape(-1, 2)
         self.offsets = np.arange(0, 4 * count + 1, 4, dtype=np.uint32)
         self.points = np.ascontiguousarray(self.poses[:, :2])
         self.radius = np.full(count, 0.3)
         self.each = np.arange(count + 1, dtype=np.uint32)
-        self.shapes = [Shape.box(*size) for size in self.sizes if count <= MOST_SHAPES]
+        self.shapes = [Shape.box(*size) for size in self.field.sizes if count <= MOST_SHAPES]
 
     def ways(self, threads: int = 1) -> dict[str, Callable[[], Any]]:
         """Return what makes a scene, by name."""
@@ -61,34 +57,21 @@ class Inputs:
 
     def tree(self) -> scene_peers.Shapely:
         """Return the tree of shapely, with its polygons."""
-        return scene_peers.Shapely(self.poses, self.sizes, EGO)
+        tree: scene_peers.Shapely = self.field.held_by(scene_peers.Shapely)
+        return tree
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-Made = dict[str, dict[str, float]]  # by row: seconds on one and two threads
-
-
-def making(count: int, passes: int) -> Made:
-    """Time to make scenes of `count` obstacles."""
+def making(count: int, passes: int) -> dict[tuple[str, int], float]:
+    """Time to make scenes of `count` obstacles, by the way and the number of threads."""
     inputs = Inputs(count)
-    calls: dict[tuple[str, str], Callable[[], Any]] = {}
+    calls = {(TREE, 1): inputs.tree}
     for threads in (1, 2):
-        for name, make in inputs.ways(threads).items():
-            calls[name, f"{threads}"] = make
-    calls[TREE, "1"] = inputs.tree
-    made: Made = {}
-    spent: dict[tuple[str, str], list[float]] = {call: [] for call in calls}
+        calls |= {(name, threads): make for name, make in inputs.ways(threads).items()}
+    times = Times()
     for _ in range(passes):
-        for call, make in calls.items():
-            spent[call].append(seconds(make))
-    for (name, threads), times in spent.items():
-        made.setdefault(name, {})[threads] = statistics.median(times)
-    return made
+        for key, make in calls.items():
+            times.time(key, make)
+    return times.medians()
 
 
 def in_chunks(check: Callable[[Floats], Answers], poses: Floats, chunk: int = CHUNK) -> Answers:
@@ -113,17 +96,14 @@ def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dic
     results = {}
     for batch in batches:
         poses = inputs.field.somewhere(batch)
-        spent: dict[str, list[float]] = {name: [] for name in checks}
-        found = {}
+        times = Times()
         for _ in range(1 if batch > CHUNK else passes):
-            for name, check in checks.items():
-                start = time.perf_counter()
-                found[name] = in_chunks(check, poses)
-                spent[name].append(time.perf_counter() - start)
+            found = {
+                name: times.time(name, in_chunks, check, poses) for name, check in checks.items()
+            }
         agree(tree, poses, found)
-        result = {name: statistics.median(times) for name, times in spent.items()}
-        result["hits"] = float(np.count_nonzero(found["1"])) / batch
-        results[batch] = result
+        hits = float(np.count_nonzero(found["1"])) / batch
+        results[batch] = times.medians() | {"hits": hits}
     return results
 
 
@@ -139,40 +119,28 @@ def agree(tree: scene_peers.Shapely, poses: Floats, found: dict[str, Answers]) -
         raise SystemExit(f"{TREE} differs at {poses[differ[wrong[0]]].tolist()}")
 
 
-def ms(times: dict[str, float], name: str) -> str:
-    return f"{1e3 * times[name]:.2f}" if name in times else "-"
-
-
-def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: int) -> str:
-    making_table = table(
-        ["obstacles", *(name for way in WAYS for name in (way, "2 threads")), TREE],
-        [
-            [n, *(ms(m.get(w, {}), t) for w in WAYS for t in "12"), ms(m[TREE], "1")]
-            for n, m in made.items()
-        ],
-    )
-    checks_table = table(
-        ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide"],
-        [
-            [n, *(f"{t[k]:.3f}" for k in ("1", "2", TREE)), f"{t[TREE] / t['1']:.1f}",
-             f"{100 * t['hits']:.0f} %"]
-            for n, t in checked.items()
-        ],
-    )  # fmt: skip
-    return (
-        f"{machine()}; {time.strftime('%Y-%m-%d')}. From Python; medians.\n\n"
-        f"Milliseconds to make a scene:\n\n{making_table}\n\n"
-        f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:\n\n"
-        f"{checks_table}"
-    )
-
-
 def main() -> None:
     options = parser(__doc__).parse_args()
     counts, batches = (COUNTS[:-1], POSES[:-1]) if options.quick else (COUNTS, POSES)
-    made = {n: making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3)) for n in counts}
-    checked = checking(counts[-1], batches, 3)
-    publish({"scale": report(made, checked, counts[-1])}, options.docs)
+    columns = [*((way, threads) for way in WAYS for threads in (1, 2)), (TREE, 1)]
+    made = []
+    for n in counts:
+        times = making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3))
+        made.append([n, *(f"{1e3 * times[key]:.2f}" if key in times else "-" for key in columns)])
+    checked = [
+        [n, *(f"{t[k]:.3f}" for k in ("1", "2", TREE)), f"{t[TREE] / t['1']:.1f}",
+         f"{100 * t['hits']:.0f} %"]
+        for n, t in checking(counts[-1], batches, 3).items()
+    ]  # fmt: skip
+    header = ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide"]
+    names = [name if threads == 1 else "2 threads" for name, threads in columns]
+    text = [
+        circumstances(f"`{options.command}`. From Python; medians."),
+        f"Milliseconds to make a scene:\n\n{table(['obstacles', *names], made)}",
+        f"Seconds to check poses among {counts[-1]} obstacles, at most {CHUNK} in a call:",
+        table(header, checked),
+    ]
+    publish({"scale": "\n\n".join(text)}, options.docs)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ timing.
 
 import json
 import platform
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import scene_peers
 import shapely
-from report import machine, parser, publish, table
-from scene_peers import Answers, Floats
+from page import Times, circumstances, parser, plotter, publish, save, table
+from scene_peers import Answers, Floats, box, placed
 
 from gjk_collision import Path as Curve
-from gjk_collision import Region, Scene, Shape, Verdict, obstacles_from_grid
+from gjk_collision import Scene, Shape, Verdict, obstacles_from_grid
 
 SPACING = 10.0  # m
 EGO = (4.8, 1.8)  # m
@@ -40,8 +38,10 @@ STEP = 0.2  # m: between the poses of a drive
 PERIOD = 0.1  # s: between the poses of a trajectory
 CONTACT = 1e-6  # m: nearer than this, a peer's rounding may decide otherwise
 TREE = scene_peers.Shapely.name
+QUESTIONS = ("collide", "distance")
 
-Times = dict[tuple[str, str], float]
+ByCount = dict[int, dict[tuple[str, str], float]]  # by the number of obstacles, row and question
+BySize = dict[int, dict[str, float]]  # by the number of poses in a call, and row
 
 
 class Ours:
@@ -51,9 +51,8 @@ class Ours:
     poses_per_pass = POSES
 
     def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
-        local = scene_peers.corners(np.zeros((len(poses), 3)), sizes)
         offsets = np.arange(0, 4 * len(poses) + 1, 4)
-        self.scene = Scene.from_arrays(offsets, local.ravel(), poses=poses)
+        self.scene = Scene.from_arrays(offsets, box(sizes).ravel(), poses=poses)
         self.ego = Shape.box(*ego)
 
     def collide(self, poses: Floats, threads: int = 1) -> Answers:
@@ -92,19 +91,9 @@ class Field:
         along = STEP * (np.arange(count) % 100)
         return np.c_[start[:, 0] + along * np.cos(yaw), start[:, 1] + along * np.sin(yaw), yaw]
 
-    def made(
-        self, kind: Callable[[Floats, Floats, tuple[float, float]], Any]
-    ) -> tuple[Any, float]:
-        """Return a broad phase of these obstacles, and how long it took [s]."""
-        start = time.perf_counter()
-        broad = kind(self.poses, self.sizes, EGO)
-        return broad, time.perf_counter() - start
-
-
-def timed(query: Callable[[Floats], Answers], poses: Floats) -> tuple[float, Answers]:
-    start = time.perf_counter()
-    answers = query(poses)
-    return (time.perf_counter() - start) / len(poses), answers
+    def held_by(self, kind: Callable[[Floats, Floats, tuple[float, float]], Any]) -> Any:
+        """Return a broad phase of these obstacles."""
+        return kind(self.poses, self.sizes, EGO)
 
 
 def agree(name: str, query: str, answers: Answers, truth: Answers) -> None:
@@ -116,18 +105,26 @@ def agree(name: str, query: str, answers: Answers, truth: Answers) -> None:
         assert np.array_equal(answers[decided], truth[decided] < 0.0), name
 
 
-def against_obstacles(counts: tuple[int, ...], passes: int) -> dict[int, Times]:
-    """Time per pose by (row, query), for each number of obstacles; and what building costs."""
-    peers, _ = scene_peers.installed()
-    table = {}
+def us(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds * 1e6:.2f}" if seconds < 1e-4 else f"{seconds * 1e6:.0f}"
+
+
+def section(title: str, header: list[str], rows: list[list[Any]]) -> str:
+    return f"{title}\n\n{table(header, rows)}"
+
+
+# ---- what is measured: each returns a section of the page, and the first two what is plotted
+
+
+def against_obstacles(counts: tuple[int, ...], passes: int) -> tuple[str, ByCount]:
+    """Time per pose for each number of obstacles; and what building and moving them costs."""
+    peers, missing = scene_peers.installed()
+    results: ByCount = {}
     for count in counts:
-        field = Field(count)
-        spent: dict[tuple[str, str], list[float]] = {}
-        rows = []
-        for kind in (Ours, *peers):
-            broad, build = field.made(kind)
-            rows.append(broad)
-            spent[kind.name, "build"] = [build]
+        field, times = Field(count), Times()
+        rows = [times.time((kind.name, "build"), field.held_by, kind) for kind in (Ours, *peers)]
         ours = rows[0]
         for number in range(passes):
             poses = field.somewhere(POSES)
@@ -135,29 +132,46 @@ def against_obstacles(counts: tuple[int, ...], passes: int) -> dict[int, Times]:
             for row in rows:
                 if row.poses_per_pass < POSES and number >= 5:
                     continue
-                some = slice(row.poses_per_pass)
-                for query in ("collide", "distance"):
-                    if getattr(row, query) is None:
-                        continue
-                    each, answers = timed(getattr(row, query), poses[some])
-                    spent.setdefault((row.name, query), []).append(each)
-                    agree(row.name, query, answers, truth[some])
+                some = poses[: row.poses_per_pass]
+                for query in QUESTIONS:
+                    if (ask := getattr(row, query)) is not None:
+                        answers = times.time((row.name, query), ask, some, per=len(some))
+                        agree(row.name, query, answers, truth[: len(some)])
             few = field.rng.permutation(count)[: max(1, count // 100)]
-            one = few[:1]
-            for query, moved in (("update", few), ("update one", one)):
+            for query, moved in (("update", few), ("update one", few[:1])):
                 there = field.poses[moved] + (1.0, 0.0, 0.1)
-                start = time.perf_counter()
-                ours.scene.updated(moved, there)
-                spent.setdefault((ours.name, query), []).append(time.perf_counter() - start)
-        table[count] = {key: statistics.median(each) for key, each in spent.items()}
-        table[count][ours.name, "bytes"] = ours.scene.nbytes / count
-    return table
+                times.time((ours.name, query), ours.scene.updated, moved, there)
+        results[count] = times.medians() | {(ours.name, "bytes"): ours.scene.nbytes / count}
+    return obstacle_tables(results, missing), results
 
 
-def against_poses(batches: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
+def obstacle_tables(results: ByCount, missing: list[str]) -> str:
+    names = list(dict.fromkeys(name for times in results.values() for name, _ in times))
+    parts = [f"{name}: not installed." for name in missing]
+    for query, answer in zip(QUESTIONS, ("collides", "nearest distance"), strict=True):
+        shown = [name for name in names if any((name, query) in t for t in results.values())]
+        rows = [
+            [count, *(us(t.get((name, query))) for name in shown),
+             f"{t[TREE, query] / t['gjk', query]:.1f}"]
+            for count, t in results.items()
+        ]  # fmt: skip
+        title = f"Microseconds per pose, {answer}, and how many times longer STRtree takes:"
+        parts.append(section(title, ["obstacles", *shown, f"{TREE} / gjk"], rows))
+    title = "Milliseconds to build, and for ours to move 1 % of the obstacles, and one:"
+    header = ["obstacles", *names, "gjk, 1 % moved", "gjk, one moved", "bytes per obstacle"]
+    rows = [
+        [count, *(f"{1e3 * t[name, 'build']:.2f}" for name in names),
+         f"{1e3 * t['gjk', 'update']:.3f}", f"{1e3 * t['gjk', 'update one']:.3f}",
+         f"{t['gjk', 'bytes']:.0f}"]
+        for count, t in results.items()
+    ]  # fmt: skip
+    return "\n\n".join([*parts, section(title, header, rows)])
+
+
+def against_poses(batches: tuple[int, ...], passes: int) -> tuple[str, BySize]:
     """Time per pose among 10 000 obstacles, for each number of poses in a call."""
     field = Field(10_000)
-    ours, tree = field.made(Ours)[0], field.made(scene_peers.Shapely)[0]
+    ours, tree = field.held_by(Ours), field.held_by(scene_peers.Shapely)
     queries: dict[str, Callable[[Floats], Answers]] = {
         "collide": ours.collide,
         "one by one": ours.one_by_one,
@@ -166,63 +180,39 @@ def against_poses(batches: tuple[int, ...], passes: int) -> dict[int, dict[str, 
         "tree collide": tree.collide,
         "tree distance": tree.distance,
     }
-    table = {}
+    results: BySize = {}
     for size in batches:
-        times: dict[str, list[float]] = {name: [] for name in queries}
+        times = Times()
         for _ in range(max(3, min(10 * passes, 200_000 // size))):
             poses = field.somewhere(size)
             for name, query in queries.items():
-                times[name].append(timed(query, poses)[0])
-        table[size] = {name: statistics.median(each) for name, each in times.items()}
-    return table
+                times.time(name, query, poses, per=size)
+        results[size] = times.medians()
+    title = "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:"
+    header = ["poses", *list(queries)[:4], f"{TREE}, collide", "distance"]
+    rows = [[size, *map(us, times.values())] for size, times in results.items()]
+    return section(title, header, rows), results
 
 
-def of_drives(passes: int) -> dict[str, float]:
+def of_drives(passes: int) -> str:
     """Time per pose of drives among 10 000 obstacles, mode distance, warm and cold."""
     field = Field(10_000)
-    call = field.made(Ours)[0].distance
-    times: dict[str, list[float]] = {"warm": [], "cold": []}
+    call = field.held_by(Ours).distance
+    times = Times()
     for number in range(passes):
         # Each on drives of its own, either first in turn: the second finds warmer caches.
         for warm in (number % 2 == 0, number % 2 != 0):
             poses = field.drives(POSES)
-            spent, answers = timed(lambda p, w=warm: call(p, warm=w), poses)
-            times["warm" if warm else "cold"].append(spent)
+            answers = times.time(warm, call, poses, warm=warm, per=POSES)
             assert np.array_equal(answers, call(poses, warm=not warm))
-    return {name: statistics.median(each) for name, each in times.items()}
+    warm, cold = (times.medians()[is_warm] for is_warm in (True, False))
+    title = f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:"
+    row = ["distance", us(warm), us(cold), f"{cold / warm:.2f}"]
+    return section(title, ["", "warm", "cold", "cold / warm"], [row])
 
 
-def of_gradients(passes: int) -> dict[str, tuple[float, float]]:
-    """Time per pose of mode distance and of gradients (k = 1) among 1000 obstacles, one thread."""
-    field = Field(1_000)
-    shapes = [Shape.box(*size) for size in field.sizes]
-    velocities = field.rng.normal(size=(len(shapes), 3)) * (2.0, 2.0, 0.2)
-    scene = Scene(shapes, field.poses, velocities=velocities, horizon=10.0)
-    ego = Shape.box(*EGO)
-    times = np.tile(np.linspace(0.0, 5.0, 50), -(-POSES // 50))[:POSES]
-    spent: dict[str, list[tuple[float, float]]] = {}
-    for _ in range(passes):
-        for name, poses, at in (
-            ("random poses", field.somewhere(POSES), None),
-            ("drives", field.drives(POSES), None),
-            ("random poses, obstacles in motion", field.somewhere(POSES), times),
-        ):
-            distance, answers = timed(
-                lambda p, at=at: scene.check(ego, p, at, mode="distance").distances, poses
-            )
-            gradient, own = timed(
-                lambda p, at=at: scene.gradient(ego, p, at).distances[:, 0], poses
-            )
-            assert np.allclose(answers, own, rtol=0.0, atol=1e-9)  # they differ by rounding
-            spent.setdefault(name, []).append((distance, gradient))
-    return {
-        name: (statistics.median(d for d, _ in each), statistics.median(g for _, g in each))
-        for name, each in spent.items()
-    }
-
-
-def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
-    """Return time per edge [s], mean length [m] and share of FREE by (curve, scene).
+def of_curves(passes: int) -> str:
+    """Return time per edge, mean length and share of FREE by curve and scene.
 
     An edge is a curve of radius 4 m to a pose about 6 m away. 1000 of them are checked in a call
     with two threads, mode 'collide', among 200 boxes. The call that makes the curves is included.
@@ -231,8 +221,8 @@ def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
 
     Some poses on FREE curves are checked too.
     """
-    ego = Shape.box(*EGO)
-    spent: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    times = Times()
+    facts: dict[str, list[tuple[float, float]]] = {}  # length [m] and share of FREE
     for number in range(passes):
         for side in (200.0, 100.0):
             rng = np.random.default_rng(number)
@@ -241,31 +231,41 @@ def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
             scene = Scene(boxes, rng.uniform(-half, half, (200, 3)))
             starts = rng.uniform(-half, half, (1000, 3))
             ends = starts + rng.normal(0.0, (5.0, 5.0, 1.0), (1000, 3))
+
+            def checked(curves: Curve, threads: int, scene: Scene = scene) -> tuple[Any, Curve]:
+                found = scene.check_path(EGO_SHAPE, curves, mode="collide", threads=threads)
+                return np.asarray(found.verdicts == Verdict.FREE), curves
+
+            def joined(make: Any, *ends: Floats, checked: Any = checked) -> tuple[Any, Curve]:
+                return checked(make(*ends, 4.0), 2)
+
+            def fans(states: Floats, runs: int, checked: Any = checked) -> tuple[Any, Curve]:
+                for _ in range(runs):
+                    free, fan = checked(PRIMITIVES.moved(states), 1)
+                    assert fan.ends.shape == (*free.shape, 3)
+                return free, fan
+
+            where = f"{side:.0f} x {side:.0f} m"
             for name, make in (("Reeds-Shepp", Curve.reeds_shepp), ("Dubins", Curve.dubins)):
-                start = time.perf_counter()
-                curves = make(starts, ends, 4.0)
-                found = scene.check_path(ego, curves, mode="collide", threads=2)
-                each = (time.perf_counter() - start) / len(starts)
-                free = np.asarray(found.verdicts == Verdict.FREE)
+                key = f"{name}, {where}"
+                free, curves = times.time(key, joined, make, starts, ends, per=1000)
+                facts.setdefault(key, []).append((np.mean(curves.length), np.mean(free)))
                 for i in np.flatnonzero(free)[:20]:
                     on_way = curves[i].at(np.linspace(0.0, curves[i].length, 20))
-                    assert scene.check(ego, on_way).is_free
-                key = (name, f"{side:.0f} x {side:.0f} m")
-                spent.setdefault(key, []).append((each, np.mean(curves.length), np.mean(free)))
+                    assert scene.check(EGO_SHAPE, on_way).is_free
             for states in (starts[:1], starts):
-                edges = len(states) * len(PRIMITIVES)
-                runs = 10_000 // edges
-                start = time.perf_counter()
-                for _ in range(runs):
-                    fan = PRIMITIVES.moved(states)
-                    found = scene.check_path(ego, fan, mode="collide")
-                    ends = fan.ends
-                each = (time.perf_counter() - start) / (runs * edges)
-                assert ends.shape == (*found.verdicts.shape, 3)
-                key = (f"10 primitives from {len(states)} states", f"{side:.0f} x {side:.0f} m")
-                free = np.mean(found.verdicts == Verdict.FREE)
-                spent.setdefault(key, []).append((each, np.mean(fan.length), free))
-    return {key: tuple(np.median(each, axis=0)) for key, each in spent.items()}
+                key = f"10 primitives from {len(states)} states, {where}"
+                free, fan = times.time(key, fans, states, 1000 // len(states), per=10_000)
+                facts.setdefault(key, []).append((np.mean(fan.length), np.mean(free)))
+    lines = []
+    for key, spent in times.medians().items():
+        length, free = np.median(facts[key], axis=0)
+        lines.append([key, us(spent), f"{length:.1f}", f"{100 * free:.0f} %"])
+    title = (
+        "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, "
+        "among 200 boxes, two threads; primitives with their ends, one thread:"
+    )
+    return section(title, ["", "us", "mean length (m)", "FREE"], lines)
 
 
 def grid_map(kind: str, seed: int) -> npt.NDArray[np.int8]:
@@ -286,61 +286,32 @@ def grid_map(kind: str, seed: int) -> npt.NDArray[np.int8]:
     return grid
 
 
-def of_grids(passes: int) -> dict[str, tuple[float, int, int]]:
-    """Return time [s], shapes and occupied cells of `obstacles_from_grid`, by the kind of map."""
-    table = {}
+def of_grids(passes: int) -> str:
+    """Return time and shapes of `obstacles_from_grid`, by the kind of map."""
+    times, lines = Times(), []
     for kind in ("rooms and discs", "walls at 20 degrees, 3 cells", "independent cells"):
-        times = []
-        for number in range(passes):
+        for number in reversed(range(passes)):
             grid = grid_map(kind, number)
-            start = time.perf_counter()
-            shapes = obstacles_from_grid(grid, 0.05)
-            times.append(time.perf_counter() - start)
-            if number == 0:
-                covered = np.zeros(grid.shape, bool)
-                for shape in shapes:
-                    x0, y0, x1, y1 = (round(v / 0.05) for v in shape.bounds)
-                    covered[y0:y1, x0:x1] = True
-                assert np.array_equal(covered, grid > 0)
-        table[kind] = (statistics.median(times), len(shapes), int((grid > 0).sum()))
-    return table
+            shapes = times.time(kind, obstacles_from_grid, grid, 0.05)
+        covered = np.zeros(grid.shape, bool)
+        for shape in shapes:
+            x0, y0, x1, y1 = (round(v / 0.05) for v in shape.bounds)
+            covered[y0:y1, x0:x1] = True
+        assert np.array_equal(covered, grid > 0)
+        cells = f"{covered.sum() / len(shapes):.1f}"
+        lines.append([kind, f"{1e3 * times.medians()[kind]:.1f}", len(shapes), cells])
+    title = "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:"
+    return section(title, ["", "ms", "shapes", "occupied cells per shape"], lines)
 
 
-def of_region(passes: int) -> dict[str, float]:
-    """Return time per pose [s] in a road of 600 vertices: as a region, and the edge alone."""
-    along = np.linspace(0.0, 600.0, 300)
-    middle = np.c_[along, 20.0 * np.sin(along / 40.0)]
-    slope = np.gradient(middle[:, 1], along)
-    aside = 5.0 * np.c_[-slope, np.ones(300)] / np.hypot(1.0, slope)[:, None]
-    road = np.r_[middle - aside, (middle + aside)[::-1]]
-    ends = np.stack([road, np.roll(road, -1, axis=0)], axis=1)
-    scenes = {
-        "region": Scene([], inside=Region([road])),
-        "segments of its edge": Scene([Shape.hull(each) for each in ends]),
-    }
-    rng = np.random.default_rng(1)
-    spent: dict[str, list[float]] = {}
-    for _ in range(passes):
-        n = rng.integers(0, 300, POSES)
-        poses = np.c_[middle[n] + rng.normal(0.0, 3.0, (POSES, 2)), np.arctan(slope[n])]
-        for name, scene in scenes.items():
-            for mode in ("collide", "distance"):
-                spent.setdefault(f"{name}, {mode}", []).append(
-                    timed(
-                        lambda p, s=scene, m=mode: s.check(EGO_SHAPE, p, mode=m).verdicts, poses
-                    )[0]
-                )
-    return {name: statistics.median(each) for name, each in spent.items()}
-
-
-def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
-    """Return poses, pose-obstacle pairs, and time per pair of a planner's trajectories.
+def of_trajectories(file: Path, passes: int) -> str:
+    """Return the time per pose-obstacle pair of a planner's trajectories.
 
     Ours is one call, with the obstacles in motion; shapely's, one of all pairs per time step.
     """
     data = json.loads(file.read_text())
     by_step = {int(step): obstacles for step, obstacles in data["obstacles_by_step"].items()}
-    dt, length, width = data["meta"]["dt"], *data["meta"]["ego_box"]
+    dt, ego = data["meta"]["dt"], data["meta"]["ego_box"]
     outlines = np.array([[each["polygon"] for each in by_step[step]] for step in sorted(by_step)])
     when = dt * np.array(sorted(by_step))
     yaw = np.arctan2(*np.moveaxis(outlines[:, :, 1] - outlines[:, :, 0], -1, 0)[::-1])
@@ -356,16 +327,15 @@ def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
     known = steps.ravel() <= max(by_step)
     poses = np.array([t["poses"] for t in data["trajectories"]]).reshape(-1, 3)[known]
     at = steps.ravel()[known]
-    ego = Shape.box(length, width)
     standing = {step: shapely.polygons(outlines[k]) for k, step in enumerate(sorted(by_step))}
 
     def ours(mode: str) -> Answers:
-        found = scene.check(ego, poses, dt * at, mode=mode)  # type: ignore[arg-type]
+        found = scene.check(Shape.box(*ego), poses, dt * at, mode=mode)  # type: ignore[arg-type]
         return np.asarray(found.verdicts == 2) if mode == "collide" else found.distances
 
     def theirs(mode: str) -> Answers:
         found = np.empty(len(poses), bool if mode == "collide" else float)
-        egos = shapely.polygons(scene_peers.corners(poses, np.tile((length, width), (len(at), 1))))
+        egos = shapely.polygons(placed(box(ego), poses))
         if mode == "collide":
             shapely.prepare(egos)
         for step, obstacles in standing.items():
@@ -378,38 +348,42 @@ def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
         return found
 
     count = len(poses) * len(sides)
-    times: dict[tuple[str, str], list[float]] = {}
-    truth = ours("distance")
+    times, truth = Times(), ours("distance")
     for _ in range(passes):
-        for name, query in (("gjk", ours), ("shapely", theirs)):
-            for mode in ("collide", "distance"):
-                start = time.perf_counter()
-                answers = query(mode)
-                spent = (time.perf_counter() - start) / count
-                times.setdefault((name, mode), []).append(spent)
+        for mode in QUESTIONS:
+            for name, query in (("gjk", ours), ("shapely", theirs)):
+                answers = times.time((mode, name), query, mode, per=count)
                 agree(name, mode, answers, truth)
-    return len(poses), count, {key: statistics.median(each) for key, each in times.items()}
+    spent = times.medians()
+    lines = []
+    for mode in QUESTIONS:
+        mine, other = spent[mode, "gjk"], spent[mode, "shapely"]
+        lines.append([mode, f"{1e9 * mine:.1f}", f"{1e9 * other:.1f}", f"{other / mine:.1f}"])
+    title = (
+        "Nanoseconds per pose-obstacle pair of a planner's 1000 trajectories "
+        f"(US101-3_3): {len(poses)} poses, {count} pairs, the obstacles in motion:"
+    )
+    return section(title, ["", "gjk", "shapely", "shapely / gjk"], lines)
 
 
-def of_criticality(passes: int) -> dict[str, float]:
-    """Time of a call [s]: 64 trajectories among 100 predicted paths, both of 50 steps of 0.1 s.
+def of_criticality(passes: int) -> str:
+    """Return the time of a call: 64 trajectories among 100 predicted paths, 50 steps of 0.1 s.
 
     No post-encroachment time may be longer than the time between two poses that overlap in
     shapely.
     """
     count, trajectories, steps, side = 100, 64, 50, 150.0
-    ego = Shape.box(*EGO)
-    times: dict[str, list[float]] = {}
+    now, later = PERIOD * np.arange(steps), PERIOD * np.arange(1, steps + 1)
+
+    def driven(v: Floats, turn: Floats, at: Floats, starts: Floats) -> Floats:
+        yaw = starts[:, 2:] + turn * at
+        way = np.diff(v * at, axis=1, prepend=0.0)
+        x, y = np.cumsum(way * np.cos(yaw), axis=1), np.cumsum(way * np.sin(yaw), axis=1)
+        return np.stack([starts[:, :1] + x, starts[:, 1:2] + y, yaw], axis=-1)
+
+    times = Times()
     for number in range(passes):
         rng = np.random.default_rng(number)
-        now, later = PERIOD * np.arange(steps), PERIOD * np.arange(1, steps + 1)
-
-        def driven(v: Floats, turn: Floats, at: Floats, starts: Floats) -> Floats:
-            yaw = starts[:, 2:] + turn * at
-            way = np.diff(v * at, axis=1, prepend=0.0)
-            x, y = np.cumsum(way * np.cos(yaw), axis=1), np.cumsum(way * np.sin(yaw), axis=1)
-            return np.stack([starts[:, :1] + x, starts[:, 1:2] + y, yaw], axis=-1)
-
         most = np.array([side / 2, side / 2, np.pi])
         starts = rng.uniform(-most, most, (count, 3))
         starts = starts[np.hypot(*starts[:, :2].T) > 8.0]
@@ -421,156 +395,27 @@ def of_criticality(passes: int) -> dict[str, float]:
         rest = trajectories, 1
         speeds, turns = rng.uniform(4, 14, rest), rng.uniform(-0.25, 0.25, rest)
         poses = driven(speeds, turns, now, np.zeros((trajectories, 3)))
-        for name, call in (("criticality", scene.criticality), ("contacts", scene.first_contact)):
-            begin = time.perf_counter()
-            call(ego, poses, now)  # type: ignore[operator]
-            times.setdefault(name, []).append(time.perf_counter() - begin)
-        rated = scene.criticality(ego, poses, now)
+        rated = times.time("criticality", scene.criticality, EGO_SHAPE, poses, now)
+        times.time("contacts", scene.first_contact, EGO_SHAPE, poses, now)
         other = np.concatenate([starts[:, None], ways], axis=1)
-        outlines = boxes_at(np.array([EGO] * trajectories), poses)
-        for k, way in enumerate(boxes_at(sides, other)):
+        outlines = shapely.polygons(placed(box(EGO), poses))
+        for k, way in enumerate(shapely.polygons(placed(box(sides)[:, None], other))):
             overlaps = shapely.intersects(outlines[:, :, None], way[None, None])
             apart = np.abs(now[:, None] - PERIOD * np.arange(steps + 1))
             longest = np.where(overlaps, apart, np.inf).min(axis=(1, 2))
             assert (rated.post_encroachment_time <= longest + 1e-9).all(), (number, k)
-    return {name: statistics.median(each) for name, each in times.items()}
+    title = (
+        "Milliseconds for 64 trajectories among 100 predicted paths, both of 50 steps, one "
+        "thread (goal of criticality: 4 ms):"
+    )
+    lines = [[name, f"{1e3 * spent:.1f}"] for name, spent in times.medians().items()]
+    return section(title, ["", "ms"], lines)
 
 
-def boxes_at(sides: Floats, poses: Floats) -> npt.NDArray[np.object_]:
-    """Return shapely's boxes of these sides (n, 2) at their poses (n, m, 3)."""
-    corners = 0.5 * sides[:, None, None, :] * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
-    cos, sin = np.cos(poses[..., 2:]), np.sin(poses[..., 2:])
-    x, y = corners[..., 0], corners[..., 1]
-    xy = np.stack([poses[..., :1] + cos * x - sin * y, poses[..., 1:2] + sin * x + cos * y], -1)
-    return np.asarray(shapely.polygons(xy))
-
-
-def us(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    return f"{seconds * 1e6:.2f}" if seconds < 1e-4 else f"{seconds * 1e6:.0f}"
-
-
-def section(title: str, header: list[str], rows: list[list[Any]]) -> str:
-    return f"{title}\n\n{table(header, rows)}"
-
-
-def report(
-    by_count: dict[int, Times],
-    by_size: dict[int, dict[str, float]],
-    drives: dict[str, float],
-    gradients: dict[str, tuple[float, float]],
-    curves: dict[tuple[str, str], tuple[float, float, float]],
-    grids: dict[str, tuple[float, int, int]],
-    region: dict[str, float],
-    critical: dict[str, float],
-    trajectories: tuple[int, int, Times] | None,
-) -> str:
-    peers, missing = scene_peers.installed()
-    names = ["gjk", *(peer.name for peer in peers)]
-    parts = [
-        f"{machine()}; Python {platform.python_version()}, shapely {shapely.__version__} with "
-        f"GEOS {shapely.geos_version_string}; {time.strftime('%Y-%m-%d')}. From Python, one "
-        "thread unless said; medians.",
-        *(f"{name}: not installed." for name in missing),
-    ]
-    for query, title in (("collide", "collides"), ("distance", "nearest distance")):
-        shown = [name for name in names if any((name, query) in t for t in by_count.values())]
-        parts.append(
-            section(
-                f"Microseconds per pose, {title}, and how many times longer STRtree takes:",
-                ["obstacles", *shown, f"{TREE} / gjk"],
-                [
-                    [count, *(us(t.get((name, query))) for name in shown),
-                     f"{t[TREE, query] / t['gjk', query]:.1f}"]
-                    for count, t in by_count.items()
-                ],
-            )
-        )  # fmt: skip
-    columns = ["collide", "one by one", "2 threads", "distance", "tree collide", "tree distance"]
-    parts += [
-        section(
-            "Milliseconds to build, and for ours to move 1 % of the obstacles, and one:",
-            ["obstacles", *names, "gjk, 1 % moved", "gjk, one moved", "bytes per obstacle"],
-            [
-                [count, *(f"{1e3 * t[name, 'build']:.2f}" for name in names),
-                 f"{1e3 * t['gjk', 'update']:.3f}", f"{1e3 * t['gjk', 'update one']:.3f}",
-                 f"{t['gjk', 'bytes']:.0f}"]
-                for count, t in by_count.items()
-            ],
-        ),
-        section(
-            "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:",
-            ["poses", *columns[:4], f"{TREE}, collide", "distance"],
-            [[size, *(us(t[name]) for name in columns)] for size, t in by_size.items()],
-        ),
-        section(
-            f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:",
-            ["", "warm", "cold", "cold / warm"],
-            [["distance", us(drives["warm"]), us(drives["cold"]),
-              f"{drives['cold'] / drives['warm']:.2f}"]],
-        ),
-        section(
-            "Microseconds per pose of the distance and of its gradient, among 1000 obstacles:",
-            ["", "distance", "gradient", "gradient / distance"],
-            [[name, us(d), us(g), f"{g / d:.2f}"] for name, (d, g) in gradients.items()],
-        ),
-        section(
-            "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, "
-            "among 200 boxes, two threads; primitives with their ends, one thread:",
-            ["", "us", "mean length (m)", "FREE"],
-            [
-                [f"{name}, {side}", us(t), f"{length:.1f}", f"{100 * free:.0f} %"]
-                for (name, side), (t, length, free) in curves.items()
-            ],
-        ),
-        section(
-            "Microseconds per pose near the edges of a road of 600 vertices:",
-            ["", "us"],
-            [[name, us(t)] for name, t in region.items()],
-        ),
-        section(
-            "Milliseconds for 64 trajectories among 100 predicted paths, both of 50 steps, one "
-            "thread (goal of criticality: 4 ms):",
-            ["", "ms"],
-            [[name, f"{1e3 * t:.1f}"] for name, t in critical.items()],
-        ),
-        section(
-            "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:",
-            ["", "ms", "shapes", "occupied cells per shape"],
-            [
-                [name, f"{1e3 * t:.1f}", shapes, f"{cells / shapes:.1f}"]
-                for name, (t, shapes, cells) in grids.items()
-            ],
-        ),
-    ]  # fmt: skip
-    if trajectories is not None:
-        poses, pairs, t = trajectories
-        parts.append(
-            section(
-                "Nanoseconds per pose-obstacle pair of a planner's 1000 trajectories "
-                f"(US101-3_3): {poses} poses, {pairs} pairs, the obstacles in motion:",
-                ["", "gjk", "shapely", "shapely / gjk"],
-                [
-                    [query, *(f"{1e9 * t[name, query]:.1f}" for name in ("gjk", "shapely")),
-                     f"{t['shapely', query] / t['gjk', query]:.1f}"]
-                    for query in ("collide", "distance")
-                ],
-            )
-        )  # fmt: skip
-    return "\n\n".join(parts)
-
-
-def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "gjk_collision"  # the same file for the same numbers
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(13, 5), layout="constrained")
+def plot(by_count: ByCount, by_size: BySize) -> Any:
+    figure, axes = plotter().subplots(1, 3, figsize=(13, 5), layout="constrained")
     names = dict.fromkeys(name for t in by_count.values() for name, _ in t)
-    for axis, query in zip(axes, ("collide", "distance"), strict=False):
+    for axis, query in zip(axes, QUESTIONS, strict=False):
         for i, name in enumerate(names):
             points = [(n, 1e6 * t[name, query]) for n, t in by_count.items() if (name, query) in t]
             if points:
@@ -579,17 +424,14 @@ def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file:
         axis.set(title=query, xlabel="obstacles, at a fixed density", ylabel="us per pose")
     for name, style in (("collide", "ko-"), ("2 threads", "k^:"), ("distance", "ks--"),
                         ("tree collide", "C0o-"), ("tree distance", "C0s--")):  # fmt: skip
-        label = name.replace("tree", TREE)
-        label = label if "tree" in name else f"gjk {name}"
-        axes[2].loglog(
-            list(by_size), [1e6 * t[name] for t in by_size.values()], style, label=label
-        )
+        label = name.replace("tree", TREE) if "tree" in name else f"gjk {name}"
+        spent = [1e6 * t[name] for t in by_size.values()]
+        axes[2].loglog(list(by_size), spent, style, label=label)
     axes[2].set(title="10 000 obstacles", xlabel="poses in a call", ylabel="us per pose")
     for axis in axes:
         axis.grid(alpha=0.3, which="both")
         axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, metadata={"Date": None})
+    return figure
 
 
 def main() -> None:
@@ -598,26 +440,19 @@ def main() -> None:
     arguments.add_argument("--svg", type=Path, required=True)
     options = arguments.parse_args()
     passes = 5 if options.quick else 21
-    by_count = against_obstacles(COUNTS[:-1] if options.quick else COUNTS, passes)
-    by_size = against_poses(BATCHES[:-1] if options.quick else BATCHES, passes)
-    trajectories = None
-    if options.trajectories and options.trajectories.exists():
-        trajectories = of_trajectories(options.trajectories, passes)
-    text = report(
-        by_count,
-        by_size,
-        of_drives(passes),
-        of_gradients(passes),
-        of_curves(passes),
-        of_grids(min(passes, 9)),
-        of_region(passes),
-        of_criticality(passes),
-        trajectories,
+    obstacles, by_count = against_obstacles(COUNTS[:-1] if options.quick else COUNTS, passes)
+    batches, by_size = against_poses(BATCHES[:-1] if options.quick else BATCHES, passes)
+    facts = circumstances(
+        f"Python {platform.python_version()}, shapely {shapely.__version__} with "
+        f"GEOS {shapely.geos_version_string}; `{options.command}`. From Python, one thread unless "
+        "said; medians."
     )
-    publish({"scene": text}, options.docs)
-    plot(by_count, by_size, options.svg)
-    if options.docs:
-        plot(by_count, by_size, options.docs.with_suffix(".svg"))
+    parts = [facts, obstacles, batches, of_drives(passes), of_curves(passes)]
+    parts += [of_criticality(passes), of_grids(min(passes, 9))]
+    if options.trajectories and options.trajectories.exists():
+        parts.append(of_trajectories(options.trajectories, passes))
+    publish({"scene": "\n\n".join(parts)}, options.docs)
+    save(plot(by_count, by_size), options.svg, options.docs)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 Floats = npt.NDArray[np.float64]
 Answers = npt.NDArray[Any]
@@ -35,8 +36,6 @@ def mistakes(
     intersects : callable
         Whether outlines hit; it takes outlines and their indices.
     """
-    import shapely
-
     hits, outlines = hits.ravel(), outlines.ravel()
     differ = np.flatnonzero(hits != intersects(outlines, np.arange(len(hits))))
     moved = shapely.buffer(outlines[differ], np.where(hits[differ], by, -by))
@@ -44,14 +43,17 @@ def mistakes(
     return wrong
 
 
-def corners(poses: Floats, sizes: Floats) -> Floats:
-    """Corners of boxes, shape (n, 4, 2)."""
-    signs = 0.5 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-    local = signs[None] * sizes[:, None]
-    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
-    turned = np.stack([c * local[..., 0] - s * local[..., 1],
-                       s * local[..., 0] + c * local[..., 1]], axis=-1)  # fmt: skip
-    return turned + poses[:, None, :2]
+def box(sizes: Any) -> Floats:
+    """Corners (..., 4, 2) of boxes around the origin, of their lengths and widths (..., 2)."""
+    signs = 0.5 * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
+    return np.asarray(sizes)[..., None, :] * signs
+
+
+def placed(points: Floats, poses: Floats) -> Floats:
+    """Points (..., k, 2) at poses (..., 3)."""
+    c, s = np.cos(poses[..., 2:]), np.sin(poses[..., 2:])
+    x, y = points[..., 0], points[..., 1]
+    return np.stack([poses[..., :1] + c * x - s * y, poses[..., 1:2] + s * x + c * y], axis=-1)
 
 
 class Shapely:
@@ -62,22 +64,19 @@ class Shapely:
     poses_per_pass = 2_000
 
     def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
-        import shapely
-
-        self.shapely, self.ego = shapely, ego
-        self.tree = shapely.STRtree(shapely.polygons(corners(poses, sizes)))
+        self.ego = box(ego)
+        self.tree = shapely.STRtree(shapely.polygons(placed(box(sizes), poses)))
         self.tree.query(shapely.Point(0, 0))  # it is built by the first query
 
-    def outlines(self, poses: Floats) -> npt.NDArray[np.object_]:
+    def outlines(self, poses: Floats) -> Answers:
         """Return the ego at the poses."""
-        outlines = self.shapely.polygons(corners(poses, np.tile(self.ego, (len(poses), 1))))
-        return np.asarray(outlines)
+        return np.asarray(shapely.polygons(placed(self.ego, poses)))
 
     def collide(self, poses: Floats) -> Answers:
         """Whether it hits anything, shape (n,)."""
         return self.hits(self.outlines(poses))
 
-    def hits(self, outlines: npt.NDArray[np.object_]) -> Answers:
+    def hits(self, outlines: Answers) -> Answers:
         """Whether outlines hit anything, shape (n,)."""
         hits = np.zeros(len(outlines), dtype=bool)
         # It prepares the outlines itself.
@@ -94,19 +93,15 @@ class Shapely:
         return found
 
 
-def rotation(yaw: float) -> Floats:
-    c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
 class AabbTree:
     """The DynamicAABBTreeCollisionManager of FCL, and of Coal, which grew out of it.
 
-    The rest is each library's own: a pose as it has it (`_placed`), and at the pose of the ego
+    The rest is each library's own: a pose as it has it (`transform`), and at the pose of the ego
     whether it hits (`_hit`) and its distance (`_gap` [m], not above 0 where they overlap).
     """
 
     poses_per_pass = 200
+    transform: str
 
     def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
         self.library = import_module(self.module)
@@ -116,6 +111,11 @@ class AabbTree:
             self.manager.registerObject(obstacle)
         self.manager.setup()
         self.ego = self._box(ego, poses[0])
+
+    def _placed(self, pose: Floats) -> Any:
+        c, s = np.cos(pose[2]), np.sin(pose[2])
+        rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return getattr(self.library, self.transform)(rotation, np.array([pose[0], pose[1], 0.0]))
 
     def _box(self, size: Any, pose: Floats) -> Any:
         return self.library.CollisionObject(self.library.Box(*size, 1.0), self._placed(pose))
@@ -145,9 +145,7 @@ class Coal(AabbTree):
 
     name = "Coal AABB tree"
     module = "coal"
-
-    def _placed(self, pose: Floats) -> Any:
-        return self.library.Transform3s(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
+    transform = "Transform3s"
 
     def _move(self, pose: Floats) -> None:
         super()._move(pose)
@@ -169,9 +167,7 @@ class Fcl(AabbTree):
 
     name = "FCL AABB tree"
     module = "fcl"
-
-    def _placed(self, pose: Floats) -> Any:
-        return self.library.Transform(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
+    transform = "Transform"
 
     def _hit(self) -> Any:
         found = self.library.CollisionData()

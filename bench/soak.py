@@ -13,12 +13,10 @@ a message was lost, a reply is missing or not as expected, or the memory grows.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from array import array
@@ -26,16 +24,14 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-
 import numpy as np
-import rclpy
+from processes import SERVER, executor_of, server, spin, started
+
+import rclpy  # isort: skip, after processes has chosen the domain
 from diagnostic_msgs.msg import DiagnosticArray
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import Collide
 from nav_msgs.msg import OccupancyGrid
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
@@ -43,7 +39,6 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
-SERVER = "collision_server"
 BEAMS, POINTS, SIDE, OBSTACLES = 1440, 20_000, 400, 200
 RATES = {"scan": 20.0, "cloud": 10.0, "grid": 5.0, "boxes": 20.0}  # Hz
 TYPES = {
@@ -107,11 +102,7 @@ def publish() -> None:
     outline = _listed([[-50.0, -50.0, 50.0, -50.0, 50.0, 50.0, -50.0, 50.0]], ObstacleArray.REGION)
     outline.header.stamp = node.get_clock().now().to_msg()
     fence.publish(outline)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=0.1)
+    spin(node)
     print(json.dumps(sent), flush=True)
 
 
@@ -229,46 +220,36 @@ class Asker:
 
 def run(minutes: float, rate: float) -> dict[str, Any]:
     """Run all three processes; return what was measured."""
-    words = [word for name, value in PARAMETERS.items() for word in ("-p", f"{name}:={value}")]
-    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args", *words], env=environment
-    )
-    sources = subprocess.Popen(
-        [sys.executable, __file__, "--publish"], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    asker = Asker(rate)
-    executor = SingleThreadedExecutor()
-    executor.add_node(asker.node)
+    with started(server(PARAMETERS), [__file__, "--publish"]) as (node, sources):
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        asker = Asker(rate)
+        executor = executor_of(asker.node)
 
-    def spin(seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            executor.spin_once(timeout_sec=0.1)
+        def spin_for(seconds: float) -> None:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                executor.spin_once(timeout_sec=0.1)
 
-    asker.client.wait_for_service(30.0)
-    spin(WARM_UP / 2)
-    asker.is_asking = True
-    spin(WARM_UP / 2)
-    asker.times.clear()
-    asker.wrong.clear()
-    asker.put_off = 0
-    asked, counters = asker.asked, len(asker.counters)
-    memory = [_memory(server.pid)]
-    cpu, begin = _cpu(server.pid), time.monotonic()
-    while time.monotonic() - begin < 60.0 * minutes:
-        spin(min(10.0, 60.0 * minutes))
-        memory.append(_memory(server.pid))
-    passed = time.monotonic() - begin
-    used = (_cpu(server.pid) - cpu) / passed
-    asker.is_asking = False
-    spin(2.0)
-    sources.send_signal(signal.SIGINT)
-    sent = json.loads(sources.communicate(timeout=20.0)[0].splitlines()[-1])
-    spin(2.5)  # the last diagnostics
-    server.send_signal(signal.SIGINT)
-    server.wait(20.0)
+        asker.client.wait_for_service(30.0)
+        spin_for(WARM_UP / 2)
+        asker.is_asking = True
+        spin_for(WARM_UP / 2)
+        asker.times.clear()
+        asker.wrong.clear()
+        asker.put_off = 0
+        asked, counters = asker.asked, len(asker.counters)
+        memory = [_memory(node.pid)]
+        cpu, begin = _cpu(node.pid), time.monotonic()
+        while time.monotonic() - begin < 60.0 * minutes:
+            spin_for(min(10.0, 60.0 * minutes))
+            memory.append(_memory(node.pid))
+        passed = time.monotonic() - begin
+        used = (_cpu(node.pid) - cpu) / passed
+        asker.is_asking = False
+        spin_for(2.0)
+        sources.send_signal(signal.SIGINT)
+        sent = json.loads(sources.communicate(timeout=20.0)[0].splitlines()[-1])
+        spin_for(2.5)  # the last diagnostics
     times = np.array(asker.times) * 1e3
     beats = asker.counters[counters:]
     result = {

@@ -11,30 +11,12 @@ names the command that produces them.
 import re
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 
-from report import put
+from page import put, table
 
-HEADER = ("what you do", "ours", "the peer", "peer / ours", "command")
+HEADER = ["what you do", "ours", "the peer", "peer / ours", "command"]
 MISSING = "not measured"
-
-
-@dataclass
-class Row:
-    """A row of the table: two times of the same question, in the same unit."""
-
-    task: str
-    command: str
-    peer: str = ""
-    ours: str = MISSING
-    theirs: str = ""
-    ratio: str = ""
-
-    def cells(self) -> list[str]:
-        """Return the cells in the order of `HEADER`."""
-        peer = f"{self.peer}: {self.theirs}" if self.theirs else self.peer
-        return [self.task, self.ours, peer, self.ratio, f"`{self.command} --docs`"]
 
 
 def blocks(file: Path) -> dict[str, str]:
@@ -81,17 +63,16 @@ def ratios(values: list[float]) -> str:
 
 
 def row(
-    task: str, command: str, peer: str, unit: str, ours: list[str], theirs: list[str],
+    task: str, option: str, peer: str, unit: str, ours: list[str], theirs: list[str],
     note: str = "",
-) -> Row:  # fmt: skip
+) -> list[str]:  # fmt: skip
     """Return a row, without figures if some are missing."""
-    made = Row(task, command, peer)
-    if ours and len(ours) == len(theirs):
-        mine, other = ([number(cell) for cell in each] for each in (ours, theirs))
-        made.ours, made.theirs = span(mine, unit), span(other, unit) + note
-        quotients = [b / a for a, b in zip(mine, other, strict=True)]
-        made.ratio = ratios(quotients)
-    return made
+    command = f"`./dev bench{option and f' --{option}'} --docs`"
+    if not ours or len(ours) != len(theirs):
+        return [task, MISSING, peer, "", command]
+    mine, other = ([number(cell) for cell in each] for each in (ours, theirs))
+    quotients = ratios([b / a for a, b in zip(mine, other, strict=True)])
+    return [task, span(mine, unit), f"{peer}: {span(other, unit)}{note}", quotients, command]
 
 
 def in_brackets(cells: list[str]) -> list[str]:
@@ -99,7 +80,7 @@ def in_brackets(cells: list[str]) -> list[str]:
     return [match[1] for cell in cells if (match := re.search(r"\((\d+)\)", cell))]
 
 
-def rows(docs: Path) -> list[Row]:
+def rows(docs: Path) -> list[list[str]]:
     """Return the rows of the table."""
     pages = (blocks(docs / f"benchmarks{n}.md") for n in ("", "-scene", "-node", "-planning"))
     kernel, scene, node, planning = (defaultdict(str, page) for page in pages)
@@ -117,73 +98,64 @@ def rows(docs: Path) -> list[Row]:
         fastest = [min(each, key=number) for each in zip(*right.values(), strict=True)]
         task = f"two polygons from vertices, in C++: {question}"
         name = ("the fastest of " if len(right) > 1 else "") + ", ".join(right)
-        made.append(row(task, "./dev bench", name, "ns", ours, fastest))
+        made.append(row(task, "", name, "ns", ours, fastest))
+
+    def add(
+        task: str, option: str, peer: str, unit: str, text: str, questions: tuple[str, str],
+        columns: tuple[str, str], after: str = "", note: str = "",
+    ) -> None:  # fmt: skip
+        """Add a row from the cells of our and the peer's row and column."""
+        pair = [cells(text, *each, after) for each in zip(questions, columns, strict=True)]
+        made.append(row(task, option, peer, unit, *pair, note=note))
+
     for way in ("a pair per call", "all pairs in a call"):
         for question in ("collide", "distance"):
-            which = f"{question}, {way}, n = .*"
-            pair = [cells(kernel["one shot"], which, name) for name in ("gjk", "shapely")]
             task = f"two polygons from vertices, in Python, {way}: {question}"
-            made.append(row(task, "./dev bench --one-shot", "shapely", "us", *pair))
+            which = f"{question}, {way}, n = .*"
+            names = ("gjk", "shapely")
+            add(task, "one-shot", "shapely", "us", kernel["one shot"], (which, which), names)
 
-    command = "./dev bench --scene"
     for question, title in (("collide", "collides"), ("distance", "nearest distance")):
-        after = f"Microseconds per pose, {title}"
-        names = ("gjk", "shapely STRtree")
-        pair = [cells(scene["scene"], "10000", name, after) for name in names]
         task = f"one pose among 10 000 obstacles, of many in a call: {question}"
-        made.append(row(task, command, "shapely STRtree", "us", *pair))
+        names = ("gjk", "shapely STRtree")
+        after = f"Microseconds per pose, {title}"
+        add(task, "scene", names[1], "us", scene["scene"], ("10000", "10000"), names, after)
     for question in ("collide", "distance"):
-        after = "Nanoseconds per pose-obstacle pair"
-        pair = [cells(scene["scene"], question, name, after) for name in ("gjk", "shapely")]
         task = f"1000 trajectories among moving cars, per pose and car: {question}"
-        made.append(row(task, command, "shapely", "ns", *pair))
+        names, after = ("gjk", "shapely"), "Nanoseconds per pose-obstacle pair"
+        add(task, "scene", "shapely", "ns", scene["scene"], (question, question), names, after)
 
-    time, first = "ms per cycle", ", each rollout to its first contact"
-    ours = cells(planning["mppi"], f"gjk{first}", time)
+    time, first, text = "ms per cycle", ", each rollout to its first contact", planning["mppi"]
     for peer in ("shapely, all poses", f"raster in C++{first}"):
         label = re.escape(peer)
         wrong = [
-            [number(cell) for cell in cells(planning["mppi"], label, f"rollouts falsely {how}")]
+            [number(cell) for cell in cells(text, label, f"rollouts falsely {how}")]
             for how in ("free", "occupied")
         ]
         shares = [a + b for a, b in zip(*wrong, strict=True)]
         note = f", wrong for {span(shares)} % of the rollouts" if shares else ""
-        pair = [ours, cells(planning["mppi"], label, time)]
-        task = "a cycle of nav2's MPPI, 2000 x 56 poses: collide"
-        made.append(row(task, "./dev bench --mppi", peer.split(",")[0], "ms", *pair, note=note))
+        task, name = "a cycle of nav2's MPPI, 2000 x 56 poses: collide", peer.split(",")[0]
+        add(task, "mppi", name, "ms", text, (f"gjk{first}", label), (time, time), note=note)
 
     for peer in ("shapely", "python-fcl"):
-        pair = [
-            cells(planning["planning rows"], f".*, {name}", "in checks, ms")
-            for name in ("ours, certified edges", peer)
-        ]
         task = "a plan of OMPL (RRTConnect, RRT\\*, BIT\\*, PRM): time in checks"
-        name = f"{peer}, states 0.2 m apart"
-        made.append(row(task, "./dev bench --planning", name, "ms", *pair))
+        name, time = f"{peer}, states 0.2 m apart", "in checks, ms"
+        labels = (".*, ours, certified edges", f".*, {peer}")
+        add(task, "planning", name, "ms", planning["planning rows"], labels, (time, time))
 
-    command, jazzy = "./dev bench --node", node["jazzy"]
     for poses, label in (("1 pose", "`~/collide`"), ("1000 poses", "`~/check_poses`, 1000 poses")):
-        pair = [cells(jazzy, label, name) for name in ("collision_server", "empty service")]
-        task = f"a request to the service, {poses}"
-        made.append(row(task, command, "an empty service", "us", *pair))
+        task, names = f"a request to the service, {poses}", ("collision_server", "empty service")
+        add(task, "node", "an empty service", "us", node["jazzy"], (label, label), names)
     for poses in ("1 pose", "1000 poses"):
-        task = f"a question to the mirror, {poses}"
         for peer in ("service", "library alone"):
-            pair = [cells(jazzy, poses, name) for name in ("mirror", peer)]
-            made.append(row(task, command, f"the {peer}", "us", *pair))
+            task, names = f"a question to the mirror, {poses}", ("mirror", peer)
+            add(task, "node", f"the {peer}", "us", node["jazzy"], (poses, poses), names)
     return made
-
-
-def table(lines: list[Row]) -> str:
-    """Return the table in Markdown."""
-    rule = ["---", "---:", "---", "---:", "---"]
-    all_lines = [list(HEADER), rule, *(line.cells() for line in lines)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in all_lines)
 
 
 def main() -> None:
     docs = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs"
-    put(docs / "benchmarks.md", {"summary": table(rows(docs))})
+    put(docs / "benchmarks.md", {"summary": table(HEADER, rows(docs), left=(0, 2, 4))})
 
 
 if __name__ == "__main__":

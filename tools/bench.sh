@@ -36,85 +36,39 @@ bench_options() {
 }
 
 bench_kernel() {
-    local passes=21 cases=20480 docs=() out=$DEV/bench run="./dev bench${*:+ $*}" site peers=''
-    while (($#)); do
-        case $1 in
+    local passes=21 cases=20480 docs=() out=$DEV/bench run="./dev bench${*:+ $*}" peers='' option outlines
+    for option; do
+        case $option in
             --quick) passes=7 cases=2048 ;;
             --docs) docs=(--docs docs/benchmarks.md) ;;
-            --peers=*) peers=$(peers_folder "${1#--peers=}") run=${run/"$1"/--peers=DIR} ;;
-            *) die "bench takes --quick, --docs and --peers=DIR, not $1" ;;
+            --peers=*) peers=${option#--peers=} run=${run/"$option"/--peers=DIR} ;;
+            *) die "bench takes --quick, --docs and --peers=DIR, not $option" ;;
         esac
-        shift
     done
+    [[ -z $peers || -d $peers ]] ||
+        die "--peers=$peers: there is no such folder; see docs/benchmarks.md#peers-from-their-checkouts"
     compilers
-    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/benchmark/benchmark.h' libbenchmark-dev \
-        'test -f /usr/include/box2d/box2d.h' libbox2d-dev 'test -f /usr/include/fcl/fcl.h' libfcl-dev \
-        'test -f /usr/include/geos_c.h' libgeos-dev \
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/box2d/box2d.h' libbox2d-dev \
+        'test -f /usr/include/fcl/fcl.h' libfcl-dev 'test -f /usr/include/geos_c.h' libgeos-dev \
         'command -v pkg-config' pkg-config
-    bench_venv
-    site=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    must "bench: build" "mend the build error above" cpp_build bench bench "-DGJK_BENCH_COAL=$site/cmeel.prefix" \
-        "-DGJK_BENCH_CHECKOUTS=$peers"
-    bench_pairs results "--benchmark_repetitions=$passes" "--cases=$cases"
-    bench_pairs boxes "--benchmark_repetitions=$passes" "--cases=$cases" --outlines=boxes
-    "$out/venv/bin/python" bench/report.py "$out"/{results,boxes}.json "--svg=$out/results.svg" "--command=$run" "${docs[@]}"
+    environment bench "$out/venv" requirements/bench.txt
+    must "bench: build" "mend the build error above" cpp_build bench bench \
+        "-DGJK_BENCH_COAL=$(site_of "$out/venv/bin/python")/cmeel.prefix" \
+        "-DGJK_BENCH_CHECKOUTS=${peers:+$(realpath "$peers")}"
+    for outlines in polygons boxes; do
+        "$DEV/cpp/bench/gjk_bench" "--passes=$passes" "--cases=$cases" "--outlines=$outlines" >"$out/$outlines.json" ||
+            die "a row of ours was wrong, or the benchmark could not run; see above"
+    done
+    "$out/venv/bin/python" bench/report.py "$out"/{polygons,boxes}.json "--svg=$out/results.svg" "--command=$run" "${docs[@]}"
 }
 
-# bench_pairs NAME OPTION...: run the rows of the kernel and its peers: .dev/bench/NAME.json.
-bench_pairs() {
-    "$DEV/cpp/bench/gjk_bench" "${@:2}" >"$DEV/bench/$1.json" ||
-        die "a row of ours was wrong, or the benchmark could not run; see above"
-}
-
-peers_folder() {
-    [[ -d $1 ]] || die "--peers=$1: there is no such folder; see docs/benchmarks.md#peers-from-their-checkouts"
-    (cd "$1" && pwd)
-}
-
-bench_scene() {
-    bench_options benchmarks-scene --scene "$@"
-    bench_python
-    "$DEV/bench/venv/bin/python" bench/scene.py "${OPTIONS[@]}" "--svg=$DEV/bench/scene.svg" \
-        --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json
-}
-
-bench_scale() {
-    bench_options benchmarks-scene --scale "$@"
-    bench_python
-    "$DEV/bench/venv/bin/python" bench/scale.py "${OPTIONS[@]}"
-}
-
-# Enter the environment of the benchmarks in Python: the peers, and the library that was built.
+# bench_python SCRIPT ARGUMENT...: run in the environment of the benchmarks: the peers, and the library that was built.
 bench_python() {
-    local site
     lib_environment
-    bench_venv
+    environment bench "$DEV/bench/venv" requirements/bench.txt
     once "$DEV/bench/peers.stamp" "$(hash_of requirements/bench-scene.txt)-$(<"$DEV/bench/venv.stamp")" \
         "bench: peers from PyPI" "check the network and PyPI access, then run again" scene_peers
-    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
-}
-
-bench_planning() {
-    local python=$DEV/bench/venv/bin/python worlds=../shared/data/planning_worlds.json
-    bench_options benchmarks-planning --planning "$@"
-    [[ -r $worlds ]] || die "bench --planning needs $worlds, the worlds of Bench-MR"
-    bench_python
-    "$python" -c 'import ompl' || die "bench --planning needs OMPL, and PyPI has no wheel of it for this machine"
-    "$python" bench/planning.py "${OPTIONS[@]}" "--worlds=$worlds"
-}
-
-bench_mppi() {
-    bench_options benchmarks-planning --mppi "$@"
-    bench_python
-    must "bench: build" "mend the build error above" cpp_build bench bench-mppi
-    "$DEV/bench/venv/bin/python" bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-mppi/libraster.so"
-}
-
-bench_one_shot() {
-    bench_options benchmarks --one-shot "$@"
-    bench_python
-    "$DEV/bench/venv/bin/python" bench/one_shot.py "${OPTIONS[@]}"
+    PYTHONSAFEPATH=1 PYTHONPATH=$(site_of "$DEV/lib/venv/bin/python"):$ROOT/bench "$DEV/bench/venv/bin/python" "$@"
 }
 
 # Peers of scenes and planners, each where it installs.
@@ -126,11 +80,35 @@ scene_peers() {
     done
 }
 
-# ./dev soak [MINUTES]: all kinds of sources at rate, with requests.
-command_soak() {
-    ros_environment
-    ros_build plain
-    in_ros plain python bench/soak.py "$@" --output "$DEV/soak.json"
+bench_scene() {
+    bench_options benchmarks-scene --scene "$@"
+    bench_python bench/scene.py "${OPTIONS[@]}" "--svg=$DEV/bench/scene.svg" \
+        --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json
+}
+
+bench_scale() {
+    bench_options benchmarks-scene --scale "$@"
+    bench_python bench/scale.py "${OPTIONS[@]}"
+}
+
+bench_planning() {
+    local worlds=../shared/data/planning_worlds.json
+    bench_options benchmarks-planning --planning "$@"
+    [[ -r $worlds ]] || die "bench --planning needs $worlds, the worlds of Bench-MR"
+    bench_python -c 'import ompl' || die "bench --planning needs OMPL, and PyPI has no wheel of it for this machine"
+    bench_python bench/planning.py "${OPTIONS[@]}" "--worlds=$worlds"
+}
+
+bench_mppi() {
+    bench_options benchmarks-planning --mppi "$@"
+    compilers
+    must "bench: build" "mend the build error above" cpp_build bench bench-mppi
+    bench_python bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-mppi/libraster.so"
+}
+
+bench_one_shot() {
+    bench_options benchmarks --one-shot "$@"
+    bench_python bench/one_shot.py "${OPTIONS[@]}"
 }
 
 bench_node() {
@@ -138,4 +116,11 @@ bench_node() {
     ros_environment
     ros_build plain
     in_ros plain python bench/node.py "${OPTIONS[@]}"
+}
+
+# ./dev soak [MINUTES]: all kinds of sources at rate, with requests.
+command_soak() {
+    ros_environment
+    ros_build plain
+    in_ros plain python bench/soak.py "$@" --output "$DEV/soak.json"
 }

@@ -25,7 +25,7 @@ PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMak
 lib_environment() {
     compilers
     lock
-    lib_venv
+    environment lib "$DEV/lib/venv" requirements/{lib,test,lint,demo}.txt # demo: the examples and the code of docs/
     once "$DEV/lib/install.stamp" "$(<"$DEV/lib/venv.stamp")-$(hash_of "${PACKAGE[@]}" setup.py pyproject.toml)" \
         "lib: pip install ." "mend the build error above, then run again" lib_install
     unlock

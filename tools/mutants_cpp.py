@@ -17,7 +17,6 @@ import hashlib
 import io
 import itertools
 import json
-import math
 import os
 import queue
 import random
@@ -60,6 +59,11 @@ class Mutant:
     original: str
     mutated: str
     key: str
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def region(lines: list[str], text: str, file: str) -> range:
@@ -141,11 +145,9 @@ class Targets:
         sources = [ROOT / f"src_cpp/test/{test}.cpp" for test in self.files[file]["tests"]]
         sources += sorted((ROOT / "src_cpp").glob("test/*.hpp"))
         sources += [ROOT / c["needs"] for c in self.commands]
-        arguments = json.dumps([self.config["arguments"], self.commands])
-        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources]
-        return hashlib.sha256(
-            " ".join([self.text[file], *digests, arguments]).encode()
-        ).hexdigest()
+        texts = [self.text[file], *(path.read_text() for path in sources)]
+        texts.append(json.dumps([self.config["arguments"], self.commands]))
+        return digest("\0".join(texts))
 
     def mutants(self, file: str) -> list[Mutant]:
         """Return all mutants of a file, one line changed in each."""
@@ -164,28 +166,23 @@ class Targets:
             if number not in chosen or mutated.split() == original.split():
                 continue
             if can_compile(source, number, mutated):
-                key = hashlib.sha256(f"{state} {number} {mutated}".encode()).hexdigest()[:16]
-                result.append(Mutant(file, number, original, mutated, key))
+                key = digest(f"{state} {number} {mutated}")[:16]
+                result.append(Mutant(file, number, original.strip(), mutated.strip(), key))
         return result
 
     def quotas(self, count: int) -> dict[str, int]:
         """Return the number of mutants of each file, in proportion to its lines of code."""
         sizes = {file: len(self.lines(file)) for file in self.files}
-        shares = {file: count * size / sum(sizes.values()) for file, size in sizes.items()}
-        quotas = {file: math.floor(share) for file, share in shares.items()}
-        largest = sorted(shares, key=lambda file: quotas[file] - shares[file])
-        for file in largest[: count - sum(quotas.values())]:
-            quotas[file] += 1
-        return quotas
+        ends = [
+            round(count * s / sum(sizes.values())) for s in itertools.accumulate(sizes.values())
+        ]
+        return {file: b - a for file, a, b in zip(sizes, [0, *ends], ends, strict=False)}
 
     def reason(self, result: dict[str, Any]) -> tuple[str, str]:
         """Return the kind and the reason of a survivor; see survivors.yaml."""
+        change = [result[key].split() for key in ("file", "original", "mutated")]
         for entry in self.reasons:
-            if (entry["file"], entry["from"].split(), entry["to"].split()) == (
-                result["file"],
-                result["original"].split(),
-                result["mutated"].split(),
-            ):
+            if [entry[key].split() for key in ("file", "from", "to")] == change:
                 return entry["kind"], " ".join(entry["reason"].split())
         return "unexplained", "no reason given"
 
@@ -257,7 +254,7 @@ class Tree:
         self.mutated = mutant.file if mutant else None
         if mutant:
             lines = self.targets.text[mutant.file].splitlines(keepends=True)
-            lines[mutant.line - 1] = mutant.mutated
+            lines[mutant.line - 1] = f"{mutant.mutated}\n"
             (self.folder / INCLUDE / mutant.file).write_text("".join(lines))
 
     def make(self, test: str) -> tuple[int | None, str]:
@@ -379,16 +376,8 @@ class Runner:
             result, by = self.judge(tree, mutant)
         finally:
             self.trees.put(tree)
-        record = {
-            "key": mutant.key,
-            "file": mutant.file,
-            "line": mutant.line,
-            "original": mutant.original.strip(),
-            "mutated": mutant.mutated.strip(),
-            "result": result,
-            "by": by,
-            "seconds": round(time.monotonic() - begin, 1),
-        }
+        record = dataclasses.asdict(mutant) | {"result": result, "by": by}
+        record["seconds"] = round(time.monotonic() - begin, 1)
         with self.results.open("a") as file:
             file.write(json.dumps(record) + "\n")
         print(f"{result:10} {mutant.file}:{mutant.line} {record['mutated']!r} {by}", flush=True)
@@ -420,58 +409,34 @@ class Runner:
 
 def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
     """Print the table and the survivors; return whether enough mutants were killed."""
-    survivors = {kind: [] for kind in KINDS}  # type: dict[str, list[tuple[dict[str, Any], str]]]
-    for record in records:
-        if record["result"] == "survived":
-            kind, reason = targets.reason(record)
-            survivors[kind].append((record, reason))
-    results = collections.Counter((r["file"], r["result"]) for r in records)
-    kinds = collections.Counter((r["file"], k) for k in KINDS for r, _ in survivors[k])
-    survived = KINDS[1:]
-    columns = ["killed", *survived, "all", "killed, %", "replaced: invalid", "no effect"]
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
+    survivors: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for r in records:
+        outcome = "killed" if r["result"] in KILLED else r["result"]
+        if outcome == "survived":
+            outcome, reason = targets.reason(r)
+            change = f"`{r['original']}` -> `{r['mutated']}`"
+            survivors[outcome].append(f"- `{r['file']}:{r['line']}` {change}: {reason}")
+        counts[r["file"], outcome] += 1
+        counts["all", outcome] += 1
+    columns = ["killed", *KINDS[1:], "all", "killed, %", "replaced: invalid", "no effect"]
     print(f"\n| file | {' | '.join(columns)} |\n|---{'|---:' * len(columns)}|")
-
-    def row(name: str, files: list[str]) -> tuple[int, int]:
-        def count(*names: str) -> int:
-            return sum(results[f, n] for f in files for n in names)
-
-        def of_kind(kind: str) -> int:
-            return sum(kinds[f, kind] for f in files)
-
-        killed = count(*KILLED)
-        total = killed + sum(map(of_kind, survived))
-        share = f"{100 * killed / max(1, total):.0f}"
-        no_effect = count("equivalent") + of_kind("no effect")
-        cells = [name, killed, *map(of_kind, survived), total, share, count("invalid"), no_effect]
-        print(f"| {' | '.join(map(str, cells))} |")
-        return killed, total
-
-    for file in targets.files:
-        row(f"`{file}`", [file])
-    killed, total = row("all", list(targets.files))
-    score = killed / max(1, total)
+    for file in [*targets.files, "all"]:
+        shown = [counts[file, outcome] for outcome in ("killed", *KINDS[1:])]
+        killed, total = shown[0], sum(shown)
+        share = 100 * killed / max(1, total)
+        no_effect = counts[file, "equivalent"] + counts[file, "no effect"]
+        cells = [*shown, total, f"{share:.0f}", counts[file, "invalid"], no_effect]
+        print(f"| `{file}` | {' | '.join(map(str, cells))} |")
     print(
         f"\nSeed {seed}: {killed} of {total} mutants killed. Building and testing took "
         f"{sum(r['seconds'] for r in records) / 60:.0f} min. Mutants that do not compile, or that "
-        "change no result, were replaced by others."
+        "change no result, were replaced by others. src_cpp/mutation/targets.yaml names the code "
+        "that is not mutated."
     )
-    print("\nNot mutated:")
-    for file, options in targets.files.items():
-        if "rest" in options:
-            only = ", ".join(f"`{text}`" for text in options["only"])
-            print(f"- `{file}`, except {only}: {options['rest']}")
-        for left_out in options.get("left_out", ()):
-            print(f"- `{file}`, `{left_out['text']}`: {left_out['reason']}")
-    for kind, entries in survivors.items():
-        print(f"\nSurvivors, {kind}:" if entries else f"\nSurvivors, {kind}: none")
-        for r, reason in entries:
-            change = f"`{r['original']}` -> `{r['mutated']}`"
-            print(f"- `{r['file']}:{r['line']}` {change}: {reason}")
-    print("\nEquivalent:")
-    for r in records:
-        if r["result"] == "equivalent":
-            print(f"- `{r['file']}:{r['line']}` `{r['original']}` -> `{r['mutated']}`")
-    return score >= LEAST_SCORE and not survivors["unexplained"]
+    for kind, lines in survivors.items():
+        print(f"\nSurvivors, {kind}:", *lines or ["none"], sep="\n")
+    return share >= 100 * LEAST_SCORE and not survivors["unexplained"]
 
 
 def ask_checker(targets: Targets, tree: Tree, options: argparse.Namespace) -> bool:
@@ -494,7 +459,7 @@ def ask_checker(targets: Targets, tree: Tree, options: argparse.Namespace) -> bo
         wrong += found[0] > 0
         answers += found[0]
         accepted += found[1]
-        text = f"{mutant.file}:{mutant.line} {mutant.mutated.strip()!r}"
+        text = f"{mutant.file}:{mutant.line} {mutant.mutated!r}"
         print(f"falsely FREE: {found[0]:6}, accepted: {found[1]} {text}", flush=True)
     print(
         f"{asked} mutants. {wrong} of them give {answers} FREE answers that are false. The "

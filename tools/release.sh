@@ -6,15 +6,14 @@
 WHEEL_MAX=3000000 # bytes, of each file
 
 command_wheel() {
-    local out=$DEV/wheel files=(requirements/{lib,wheel}.txt) all=0
+    local out=$DEV/wheel all=0
     if [[ ${1:-} == --all ]]; then all=1; shift; fi
     ((!all)) || docker version >/dev/null 2>&1 ||
         die "wheel --all builds in containers: start Docker (docker version must succeed), or run ./dev wheel for this Python alone"
     ((!all || !$#)) || die "wheel --all takes no further argument: [tool.cibuildwheel] in pyproject.toml names its tests"
     compilers
     lock
-    once "$out/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "wheel: environment from PyPI" \
-        "check the network and PyPI access, then run again" venv "$out/venv" '' "${files[@]}"
+    environment wheel "$out/venv" requirements/{lib,wheel}.txt
     rm -rf "$out"/{source,built,dist}
     if ((all)); then
         must "wheel: source distribution" "mend the error above" wheel_build "$out" --sdist

@@ -17,7 +17,7 @@ ONE, ALL = "a pair per call", "all pairs in a call"
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    for name in ("one_shot", "mppi", "scale", "scene", "scene_peers", "report"):
+    for name in ("one_shot", "mppi", "scale", "scene", "scene_peers", "page"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
 
