@@ -18,7 +18,7 @@ cpp_test() (
 )
 
 # What both builds of the package are made from.
-PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,cmake,include,kernel,bindings,checker,ros})
+PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,cmake,include,kernel,bindings,proofs/checker,ros})
 
 # ---- the library, without ROS
 

@@ -10,7 +10,7 @@
 # module_key PYTHON: print the key of the module that this Python's builds make now.
 module_key() {
     {
-        hash_of src_cpp/{CMakeLists.txt,include,kernel,bindings,checker}
+        hash_of src_cpp/{CMakeLists.txt,include,kernel,bindings,proofs/checker}
         "$1" -VV
         "$1" -c 'import sys, sysconfig; print(sys.base_prefix, sysconfig.get_config_var("EXT_SUFFIX"))'
         pybind11_hash "$1"

@@ -294,7 +294,8 @@ class Tree:
         self.write(mutant)
         program = self.build / "certificates"
         words = ["-O1", "-Isrc_cpp", "-Isrc_cpp/verify", "src_cpp/mutation/certificates.cpp"]
-        words += ["src_cpp/checker/free_certificate.c", "-o", str(program), "-lgmpxx", "-lgmp"]
+        words += ["src_cpp/proofs/checker/free_certificate.c", "-o", str(program)]
+        words += ["-lgmpxx", "-lgmp"]
         status, _ = self.compiled(*words)
         if status != 0:
             return None

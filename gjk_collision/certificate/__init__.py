@@ -78,8 +78,8 @@ class FreeCertificate(Record):
         ----------
         fast : bool
             Only verify that the gaps are greater than the required distances, and ignore `bounds`.
-            This is computed by ``src_cpp/checker/free_certificate.c`` in integers, without the
-            kernel. It is proven with Frama-C that this function is right, see ``docs/safety.md``.
+            This is computed by ``src_cpp/proofs/checker`` in integers, without the kernel. It is
+            proven with Frama-C that this function is right, see ``docs/safety.md``.
             It takes less than 1 us per row. It may return False if a gap exceeds the required
             distance by less than 2**-53 m, or 3e-12 times the largest of these numbers of both
             parts: coordinates, where those of the obstacle are relative to the pose of the shape,

@@ -4,7 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
-#include "checker/fixed_point.hpp"
+#include "proofs/checker/fixed_point.hpp"
 
 namespace gjk::bindings {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cases.hpp"
 #include "check.hpp"
-#include "checker/fixed_point.hpp"
+#include "proofs/checker/fixed_point.hpp"
 #include "gjk/gjk.hpp"
 #include "scenes.hpp"
 

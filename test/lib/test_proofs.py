@@ -12,30 +12,30 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[2] / "src_cpp/proofs"))
 
-import proofs
+import quotes
 
-ROOT = Path(__file__).parents[2]
-KERNEL = ROOT / "src_cpp/include/gjk"
-SCRIPTS = sorted(path for path in KERNEL.rglob("*") if path.suffix in {".gappa", ".v"})
+SCRIPTS = sorted(path for path in quotes.SCRIPTS.glob("*") if path.suffix in {".gappa", ".v"})
 CONSTANT = re.compile(r"^(\w+ = )(.+)(;  # = .+)$", re.MULTILINE)
 QUOTED = re.compile(r"^(?:#|\(\*) Code \((\S+)\):\n((?:(?:#|  )   .*\n)+)", re.MULTILINE)
 OF_HYPOTHESES = {("k_unit = ", "exact.unit_length.gappa"), ("k_sin_cos = ", "pose.turn.gappa")}
 FACTOR = re.compile(r"([\d.]+) \* kUnitRoundoff")
 
 
-def findings(kernel: Path) -> str:
-    return "\n".join(proofs.findings(kernel))
+def findings(copy: Path) -> str:
+    return "\n".join(quotes.findings(copy / "gjk", copy / "proofs"))
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    return shutil.copytree(KERNEL, tmp_path / "gjk")
+    shutil.copytree(quotes.KERNEL, tmp_path / "gjk")
+    shutil.copytree(quotes.SCRIPTS, tmp_path / "proofs")
+    return tmp_path
 
 
 def test_scripts_quote_the_code() -> None:
-    assert not findings(KERNEL)
+    assert not list(quotes.findings(quotes.KERNEL, quotes.SCRIPTS))
     assert len(SCRIPTS) >= 15
 
 
@@ -43,7 +43,7 @@ def test_scripts_quote_the_code() -> None:
 def test_another_constant_in_the_code_is_found(script: Path, copy: Path) -> None:
     """Half of each bound that a script quotes, and other code around it."""
     for file, lines in QUOTED.findall(script.read_text()):
-        header = copy / file
+        header = copy / "gjk" / file
         text = header.read_text()
         for factor in set(FACTOR.findall(lines)):
             half = f"{float(factor) / 2:g}.0 * kUnitRoundoff".replace(".5.0", ".5")
@@ -59,7 +59,7 @@ def test_another_constant_in_the_code_is_found(script: Path, copy: Path) -> None
     "script", [each for each in SCRIPTS if CONSTANT.search(each.read_text())], ids=lambda p: p.name
 )
 def test_another_constant_in_the_script_is_found(script: Path, copy: Path) -> None:
-    changed = copy / script.relative_to(KERNEL)
+    changed = copy / "proofs" / script.name
     text = script.read_text()
     for constant in CONSTANT.finditer(text):
         changed.write_text(
@@ -69,7 +69,7 @@ def test_another_constant_in_the_script_is_found(script: Path, copy: Path) -> No
 
 
 def test_a_proof_that_no_comment_names_is_found(copy: Path) -> None:
-    shutil.copy(SCRIPTS[0], copy / "other.gappa")
+    shutil.copy(SCRIPTS[0], copy / "proofs/other.gappa")
     assert "other.gappa: no comment names it" in findings(copy)
 
 

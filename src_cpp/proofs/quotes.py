@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the scripts of proofs with the code that they quote.
 
-Usage: python proofs.py [FOLDER]; exit code 1, with a line per finding, where they differ.
+Usage: python quotes.py [KERNEL SCRIPTS]; exit code 1, with a line per finding, where they differ.
 
 A script (*.gappa, *.sollya, *.v) quotes code below a comment "Code (FILE):": lines that need not
 be neighbours, or in Coq contiguous code. A definition with a comment "# = EXPRESSION" is a
@@ -16,7 +16,8 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
+SCRIPTS = Path(__file__).resolve().parent
+KERNEL = SCRIPTS.parent / "include/gjk"
 
 QUOTES = re.compile(r"^(?:#|//|\(\*) Code \((\S+)\):\n((?:(?:#|//|  )   .*\n)+)", re.MULTILINE)
 DEFINITION = re.compile(r"^(\w+) = (.+);  # = (.+)$", re.MULTILINE)
@@ -84,9 +85,9 @@ def findings_of(text: str, code: dict[str, str]) -> Iterator[str]:
                 yield f"{bound} of a quote has no definition"
 
 
-def findings(kernel: Path) -> Iterator[str]:
-    """Yield what is wrong, a line each."""
-    scripts = {path.name: path.read_text() for path in kernel.rglob("*") if path.suffix in KINDS}
+def findings(kernel: Path, folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the scripts in a folder, a line each."""
+    scripts = {path.name: path.read_text() for path in folder.glob("*") if path.suffix in KINDS}
     code = {
         path.relative_to(kernel).as_posix(): path.read_text()
         for path in kernel.rglob("*")
@@ -104,7 +105,7 @@ def findings(kernel: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    found = list(findings(Path(sys.argv[1]) if len(sys.argv) > 1 else KERNEL))
+    found = list(findings(*(map(Path, sys.argv[1:]) if len(sys.argv) > 1 else (KERNEL, SCRIPTS))))
     for each in found:
         print(each)
     sys.exit(1 if found else 0)

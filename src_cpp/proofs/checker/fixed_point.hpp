@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "checker/free_certificate.h"
+#include "proofs/checker/free_certificate.h"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
