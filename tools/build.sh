@@ -25,9 +25,17 @@ PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMak
 lib_environment() {
     compilers
     lock
-    environment lib "$DEV/lib/venv" requirements/{lib,test,lint,demo}.txt # demo: the examples and the code of docs/
+    environment lib "$DEV/lib/venv" requirements/lib.txt
     once "$DEV/lib/install.stamp" "$(<"$DEV/lib/venv.stamp")-$(hash_of "${PACKAGE[@]}" setup.py pyproject.toml)" \
         "lib: pip install ." "mend the build error above, then run again" lib_install
+    unlock
+}
+
+# The library, with what its tests need, the examples and the code of docs/ included.
+lib_tests() {
+    lib_environment
+    lock
+    more tests "$DEV/lib/venv" requirements/{lib,test,demo,examples}.txt
     unlock
 }
 

@@ -103,7 +103,8 @@ same_answers() {
 # ---- lint
 
 command_lint() {
-    lib_environment
+    lib_tests
+    more lint "$DEV/lib/venv" requirements/{lib,test,demo,examples,lint}.txt
     local check=(--check) dry=(--dry-run --Werror) fix=() hint='run: ./dev lint --fix'
     [[ ${1:-} == --fix ]] && check=() dry=(-i) fix=(--fix)
     step "lint: ruff check" "$hint, or mend it" in_lib ruff check "${fix[@]}" .

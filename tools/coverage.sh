@@ -16,7 +16,7 @@ command_coverage() {
     compilers
     packages 'test -f /usr/include/gmpxx.h' libgmp-dev
     environment coverage "$COVERAGE/venv" requirements/coverage.txt
-    lib_environment
+    lib_tests
     coverage_begin
     for suite in "${suites[@]}"; do
         (coverage_"$suite" && verdict) || FAILURES+=("coverage $suite") # a process of its own, for its environment
@@ -78,6 +78,7 @@ coverage_forget() {
 
 coverage_ros() {
     ros_environment
+    ros_tests
     ros_build plain
     step "coverage ros: pytest, $ROS_DISTRO" "mend the test that failed" in_ros plain coverage_pytest ros \
         test/ros test/launch

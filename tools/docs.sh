@@ -6,7 +6,7 @@
 
 command_docs() {
     local out=$DEV/docs
-    lib_environment
+    lib_tests
     environment docs "$out/venv" requirements/docs.txt
     packages 'command -v doxygen' doxygen
     must "docs: doxygen" "mend each error above" docs_headers "$out"

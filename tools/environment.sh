@@ -79,13 +79,9 @@ npm_packages() {
 venv() {
     local folder=$1 option=$2
     shift 2
-    rm -rf "$folder"
+    rm -rf "$folder" "$folder".*.stamp
     "$PYTHON" -m venv ${option:+"$option"} "$folder"
-    if [[ -n $option ]]; then # uv would not see the packages of the system, such as numpy, and would install others
-        pip_install "$folder/bin/python" "${@/#/--requirement=}"
-    else
-        install "$folder/bin/python" "${@/#/--requirement=}"
-    fi
+    install "$folder/bin/python" "${@/#/--requirement=}"
 }
 
 # environment NAME FOLDER REQUIREMENTS...: a Python environment, made anew where a requirement has changed.
@@ -94,19 +90,32 @@ environment() {
         "check the network and PyPI access, then run again" venv "$2" '' "${@:3}"
 }
 
+# more NAME FOLDER REQUIREMENTS...: add what a command needs to an environment; REQUIREMENTS contain those it has.
+more() {
+    local files=("${@:3}")
+    once "$2.$1.stamp" "$(<"$2.stamp")-$(hash_of "${files[@]}")" "$1: more packages from PyPI" \
+        "check the network and PyPI access, then run again" install "$2/bin/python" "${files[@]/#/--requirement=}"
+}
+
 # site_of PYTHON: print the folder of its installed packages.
 site_of() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 
 # install PYTHON REQUIREMENT...: by uv, which is faster. uv does not read pip's settings (a mirror, an
 # offline folder of wheels). So pip installs what uv cannot.
 install() {
-    local python=$1
+    local python=$1 uv=$DEV/uv
     shift
-    if pip_install "$python" --requirement=requirements/uv.txt &&
-        "$python" -m uv pip install --system-certs --python "$python" "$@"; then
+    # uv would not see the packages of the system, such as numpy, and would install others.
+    if grep -q '^include-system-site-packages = true' "${python%/bin/python}/pyvenv.cfg"; then
+        pip_install "$python" "$@"
         return
     fi
-    pip_install "$python" "$@"
+    if ! cmp -s requirements/uv.txt "$uv/requirements.txt"; then
+        rm -rf "$uv"
+        "$PYTHON" -m venv "$uv"
+        ! pip_install "$uv/bin/python" --requirement=requirements/uv.txt || cp requirements/uv.txt "$uv/requirements.txt"
+    fi
+    "$uv/bin/python" -m uv pip install --system-certs --python "$python" "$@" || pip_install "$python" "$@"
 }
 
 # pip_install PYTHON PIP-OPTION...
@@ -122,15 +131,24 @@ in_lib() {
 
 # Enter the environment of $ROS_DISTRO.
 ros_environment() {
-    local prefix files=(requirements/{colcon,test,demo}.txt)
+    local prefix
+    ROS_FILES=(requirements/{colcon,demo}.txt)
     prefix=$(ros_prefix)
     compilers
     if [[ -n $prefix ]]; then
-        ros_installed "$prefix" "${files[@]}"
+        ros_installed "$prefix" "${ROS_FILES[@]}"
     else
-        ros_wheels "${files[@]}" "requirements/$ROS_DISTRO.txt"
+        ROS_FILES+=("requirements/$ROS_DISTRO.txt")
+        ros_wheels "${ROS_FILES[@]}"
     fi
     export ROS_DISTRO
+}
+
+# What the tests with ROS need, in the environment in force.
+ros_tests() {
+    lock
+    more tests "$HOME_DIR/venv" "${ROS_FILES[@]}" requirements/test.txt
+    unlock
 }
 
 # Print the prefix of an installed $ROS_DISTRO, sourced or in /opt/ros.
@@ -180,7 +198,7 @@ ros_wheels() {
 # and shows the error.
 ros_wheels_venv() {
     local python=$HOME_DIR/venv/bin/python
-    rm -rf "$HOME_DIR/venv"
+    rm -rf "$HOME_DIR/venv" "$HOME_DIR"/venv.*.stamp
     "$PYTHON" -m venv "$HOME_DIR/venv"
     pip_install "$python" "$(grep '^pybind11==' "requirements/$ROS_DISTRO.txt")"
     module_build "$python" >"$DEV/logs/module.log" 2>&1 &

@@ -69,7 +69,7 @@ wheel_test() {
     must "wheel: install in an empty environment" "the wheel asks for too little: [project] in pyproject.toml" \
         wheel_install "$out"
     must "wheel: the tests' packages from PyPI" "check the network and PyPI access, then run again" \
-        install "$out/test/bin/python" --requirement=requirements/{lib,test,demo}.txt
+        install "$out/test/bin/python" --requirement=requirements/{lib,test,demo,examples}.txt
     browser
     npm_packages
     rm -f "$DEV"/results/wheel.xml

@@ -11,16 +11,34 @@ mkdir -p "$DEV/logs" "$DEV/results"
 say() { printf '%s\n' "$*" >&2; }
 die() { say "dev: $*"; exit 1; }
 
+# clock TITLE: show for how long a step runs: on a terminal in its line each second, else every 20 s.
+clock() {
+    local seconds=0
+    while kill -0 "$$" 2>/dev/null; do # the shell that runs the step
+        read -rt 1 <> <(:) || ((++seconds)) # a sleep that is no process
+        if [[ -t 2 ]]; then
+            printf '\r== %-54s%5d s' "$1" "$seconds" >&2
+        elif ((seconds % 20 == 0)); then
+            printf ' %d s' "$seconds" >&2
+        fi
+    done
+}
+
 # step TITLE HINT COMMAND...: run with its output in a log; a failure is noted in FAILURES.
 step() {
-    local title=$1 hint=$2 status=0 begin=$EPOCHREALTIME
+    local title=$1 hint=$2 status=0 ticking begin=$EPOCHREALTIME
     local log="$DEV/logs/${title//[^A-Za-z0-9]/-}.log"
     shift 2
     printf '== %-54s' "$title" >&2
+    clock "$title" &
+    ticking=$!
     set +e
     (set -e; "$@") >"$log" 2>&1
     status=$?
+    kill "$ticking"
+    wait "$ticking" 2>/dev/null
     set -e
+    [[ ! -t 2 ]] || printf '\r== %-54s' "$title" >&2
     LC_ALL=C awk -v a="$begin" -v b="$EPOCHREALTIME" -v s="$status" \
         'BEGIN { printf "%7.1f s%s\n", b - a, s ? "   FAILED" : "" }' >&2
     if ((status)); then

@@ -13,7 +13,7 @@ command_test() {
     fi
     rm -f "$DEV"/results/*.xml
     trap test_summary EXIT # also where a build fails half-way
-    [[ " ${suites[*]} " =~ \ (ros|symlink|smoke)\  ]] && ros_environment
+    [[ ! " ${suites[*]} " =~ \ (ros|symlink|smoke)\  ]] || { ros_environment; ros_tests; }
     for suite in "${suites[@]}"; do
         "suite_$suite" "$@"
     done
@@ -21,7 +21,7 @@ command_test() {
 
 # command_simulate [--seed N] [--hours H] [--seeds N] [--length S] [--processes N] [--keep-going]
 command_simulate() {
-    lib_environment
+    lib_tests
     # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
     PYTHONPATH='' in_lib env PYTHONPATH=test PYTHONSAFEPATH=1 python -m simulation "$@" ||
         die "an answer FREE could not be justified, see above; the seed repeats it"
@@ -53,7 +53,7 @@ cpp_tests() {
 }
 
 suite_lib() {
-    lib_environment
+    lib_tests
     browser
     npm_packages
     GJK_KERNEL_OBJECT=$(module_kernel "$DEV/lib/venv/bin/python")

@@ -27,6 +27,7 @@ from drive import Drive
 from verify import NAMES, Result, verify
 from write_bag import write_bag
 
+BEGIN = time.monotonic()
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 60.0  # s, for everything between start and path
 STOP_TIMEOUT = 5.0  # s, for a process to end when asked
@@ -127,11 +128,17 @@ def processes(folder: Path) -> Iterator[Processes]:
         raise DemoError(f"did not end when asked: {', '.join(killed)}")
 
 
+def progress(text: str) -> None:
+    """Say what happens now, with the time since the start."""
+    print(f"{time.monotonic() - BEGIN:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+
 def run(folder: Path) -> tuple[dict[str, Any], Drive]:
     """Play and plan: return the planner's log and the drive as it was played."""
     bag, shift, log = folder / "bag", folder / "shift", folder / "plan.json"
     for old in (shift, log):
         old.unlink(missing_ok=True)
+    progress("the bag is written")
     write_bag(bag)
     parameters = [
         word for name, value in SERVER_PARAMETERS.items() for word in ("-p", f"{name}:={value}")
@@ -141,6 +148,7 @@ def run(folder: Path) -> tuple[dict[str, Any], Drive]:
         group.start("collision_server", server, "--ros-args", *parameters)
         group.start("bag_player", sys.executable, HERE / "play_bag.py", bag, shift)
         group.start("planner", sys.executable, HERE / "plan.py", log)
+        progress("node, bag and planner run")
         group.wait("planner")
     drive = Drive(bag, int(shift.read_text(encoding="ascii")))
     return json.loads(log.read_text(encoding="ascii")), drive
@@ -189,10 +197,11 @@ def main() -> int:
     arguments = parser.parse_args()
     folder = arguments.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    begin = time.monotonic()
     try:
         log, drive = run(folder)
+        progress("shapely checks the verdicts")
         result = verify(log, drive)
+        progress("the picture is drawn")
         # Only now: importing matplotlib takes a second that the others would miss.
         from picture import draw
 
@@ -224,7 +233,7 @@ def main() -> int:
             "distances, and finds the path free between its poses"
         )
     print(f"{'picture':<17}{', '.join(str(file) for file in pictures)}")
-    print(f"{'took':<17}{time.monotonic() - begin:.1f} s")
+    print(f"{'took':<17}{time.monotonic() - BEGIN:.1f} s")
     return 1 if result.disagreements else 0
 
 
