@@ -375,18 +375,6 @@ def head(runs: Runs, wrongs: dict[str, int], command: str) -> str:
     )
 
 
-def losses(runs: Runs) -> str:
-    """Return where the goal is missed, and where a peer is faster."""
-    lines = []
-    for (world, planner), spent in checks(runs).items():
-        ours, where = spent[CERTIFIED], f"- {world}, {planner}:"
-        if (ratio := spent[SHAPELY] / ours) < GOAL:
-            lines.append(f"{where} {ratio:.2f} times less than shapely, goal {GOAL:.0f}.")
-        faster = [peer for peer in (SHAPELY, FCL) if spent.get(peer, np.inf) < ours]
-        lines += [f"{where} {peer} is faster." for peer in faster]
-    return "\n".join(lines) or "The goal is met everywhere in this run, and no peer is faster."
-
-
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--worlds", type=Path, required=True, help="planning_worlds.json")
@@ -396,7 +384,6 @@ def main() -> None:
     runs, wrongs = measure(worlds, options.quick)
     blocks = {
         "planning": f"{head(runs, wrongs, options.command)}\n\n{ratio_table(runs)}",
-        "planning losses": losses(runs),
         "planning rows": "\n\n".join(full_table(runs, world.name) for world in worlds),
     }
     publish(blocks, options.docs)

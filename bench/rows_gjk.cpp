@@ -79,12 +79,9 @@ class AtPoses {
   static constexpr double tolerance = kPeerTolerance;  // the transforms are rounded
 
   void load(std::span<const Case* const> cases) {
-    values_.clear();
+    flat_.clear(cases);
     a_.clear();
     b_.clear();
-    std::size_t total = 0;
-    for (const Case* c : cases) total += 2 * (c->a.x.size() + c->b.x.size());
-    values_.reserve(total);  // so that views stay valid
     for (const Case* c : cases) {
       a_.push_back(placeable(posed(c->a)));
       b_.push_back(placeable(posed(c->b)));
@@ -102,14 +99,9 @@ class AtPoses {
   mutable gjk::Rooms rooms_;
 
  private:
-  Placeable placeable(const Posed& of) {
-    const double* x = values_.data() + values_.size();
-    values_.insert(values_.end(), of.local.x.begin(), of.local.x.end());
-    values_.insert(values_.end(), of.local.y.begin(), of.local.y.end());
-    return {gjk::Convex::view(x, x + of.local.x.size(), of.local.size()), of.at};
-  }
+  Placeable placeable(const Posed& of) { return {flat_.view(of.local), of.at}; }
 
-  std::vector<double> values_;
+  Flat flat_;
 };
 
 struct CollideAtPoses : AtPoses {
@@ -131,40 +123,30 @@ struct DistanceAtPoses : AtPoses {
 class FromVertices {
  public:
   void load(std::span<const Case* const> cases) {
-    values_.clear();
-    n_ = cases.front()->a.size();
-    for (const Case* c : cases) {
-      for (const auto* polygon : {&c->a, &c->b}) {
-        values_.insert(values_.end(), polygon->x.begin(), polygon->x.end());
-        values_.insert(values_.end(), polygon->y.begin(), polygon->y.end());
-      }
-    }
+    flat_.clear(cases);
+    hulls_.clear();
+    for (const Case* c : cases) hulls_.emplace_back(flat_.add(c->a), flat_.add(c->b));
   }
 
  protected:
-  gjk::Hull a(std::size_t i) const { return hull(2 * i); }
-  gjk::Hull b(std::size_t i) const { return hull(2 * i + 1); }
+  std::vector<std::pair<gjk::Hull, gjk::Hull>> hulls_;
 
  private:
-  gjk::Hull hull(std::size_t polygon) const {
-    const double* x = values_.data() + polygon * 2 * static_cast<std::size_t>(n_);
-    return {x, x + n_, n_};
-  }
-
-  std::vector<double> values_;
-  int n_ = 0;
+  Flat flat_;
 };
 
 struct CollideFromVertices : FromVertices {
   static constexpr double tolerance = 0.0;
   bool operator()(std::size_t i) const {
-    return gjk::collide(a(i), b(i)) == gjk::Verdict::collision;
+    return gjk::collide(hulls_[i].first, hulls_[i].second) == gjk::Verdict::collision;
   }
 };
 
 struct DistanceFromVertices : FromVertices {
   static constexpr double tolerance = 1e-9;
-  double operator()(std::size_t i) const { return gjk::distance(a(i), b(i)).upper; }
+  double operator()(std::size_t i) const {
+    return gjk::distance(hulls_[i].first, hulls_[i].second).upper;
+  }
 };
 
 // All pairs of a chunk in one call.

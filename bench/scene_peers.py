@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The broad phases that a scene is measured beside: the same boxes, asked from Python.
 
-shapely answers whole batches in one call. Coal, FCL and commonroad-drivability-checker have no
-batch: a call per pose is what their users pay. The 3D ones get boxes 1 m high.
+shapely answers whole batches in one call. FCL and commonroad-drivability-checker have no batch: a
+call per pose is what their users pay. FCL is 3D and gets boxes 1 m high.
 """
 
 from collections.abc import Callable
@@ -93,91 +93,48 @@ class Shapely:
         return found
 
 
-class AabbTree:
-    """The DynamicAABBTreeCollisionManager of FCL, and of Coal, which grew out of it.
+class Fcl:
+    """FCL's DynamicAABBTreeCollisionManager."""
 
-    The rest is each library's own: a pose as it has it (`transform`), and at the pose of the ego
-    whether it hits (`_hit`) and its distance (`_gap` [m], not above 0 where they overlap).
-    """
-
+    name = "FCL AABB tree"
+    module = "fcl"
     poses_per_pass = 200
-    transform: str
 
     def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
         self.library = import_module(self.module)
         self.obstacles = [self._box(*each) for each in zip(sizes, poses, strict=True)]
         self.manager = self.library.DynamicAABBTreeCollisionManager()
-        for obstacle in self.obstacles:
-            self.manager.registerObject(obstacle)
+        self.manager.registerObjects(self.obstacles)
         self.manager.setup()
         self.ego = self._box(ego, poses[0])
 
     def _placed(self, pose: Floats) -> Any:
         c, s = np.cos(pose[2]), np.sin(pose[2])
         rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return getattr(self.library, self.transform)(rotation, np.array([pose[0], pose[1], 0.0]))
+        return self.library.Transform(rotation, np.array([pose[0], pose[1], 0.0]))
 
     def _box(self, size: Any, pose: Floats) -> Any:
         return self.library.CollisionObject(self.library.Box(*size, 1.0), self._placed(pose))
 
-    def _move(self, pose: Floats) -> None:
-        self.ego.setTransform(self._placed(pose))
-
-    def _ask(self, poses: Floats, question: Callable[[], Any]) -> list[Any]:
-        """Return the answers to a question at each pose."""
-        answers = []
-        for pose in poses:
-            self._move(pose)
-            answers.append(question())
-        return answers
-
     def collide(self, poses: Floats) -> Answers:
         """Whether it hits anything, shape (n,)."""
-        return np.array(self._ask(poses, self._hit))
+        hits = []
+        for pose in poses:
+            self.ego.setTransform(self._placed(pose))
+            found = self.library.CollisionData()
+            self.manager.collide(self.ego, found, self.library.defaultCollisionCallback)
+            hits.append(found.result.is_collision)
+        return np.array(hits)
 
     def distance(self, poses: Floats) -> Answers:
         """Distance to the nearest, 0 where they overlap, shape (n,) [m]."""
-        return np.maximum(0.0, self._ask(poses, self._gap))
-
-
-class Coal(AabbTree):
-    """Coal's, whose callback holds the answer."""
-
-    name = "Coal AABB tree"
-    module = "coal"
-    transform = "Transform3s"
-
-    def _move(self, pose: Floats) -> None:
-        super()._move(pose)
-        self.ego.computeAABB()
-
-    def _hit(self) -> Any:
-        found = self.library.CollisionCallBackDefault()
-        self.manager.collide(self.ego, found)
-        return found.data.result.isCollision()
-
-    def _gap(self) -> Any:
-        found = self.library.DistanceCallBackDefault()
-        self.manager.distance(self.ego, found)
-        return found.data.result.min_distance
-
-
-class Fcl(AabbTree):
-    """FCL's, whose callback is given what holds the answer."""
-
-    name = "FCL AABB tree"
-    module = "fcl"
-    transform = "Transform"
-
-    def _hit(self) -> Any:
-        found = self.library.CollisionData()
-        self.manager.collide(self.ego, found, self.library.defaultCollisionCallback)
-        return found.result.is_collision
-
-    def _gap(self) -> Any:
-        found = self.library.DistanceData()
-        self.manager.distance(self.ego, found, self.library.defaultDistanceCallback)
-        return found.result.min_distance
+        gaps = []
+        for pose in poses:
+            self.ego.setTransform(self._placed(pose))
+            found = self.library.DistanceData()
+            self.manager.distance(self.ego, found, self.library.defaultDistanceCallback)
+            gaps.append(found.result.min_distance)
+        return np.maximum(0.0, gaps)
 
 
 class CommonRoad:
@@ -204,7 +161,7 @@ class CommonRoad:
         return np.array([hit(box(length, width, yaw, x, y)) for x, y, yaw in poses])
 
 
-EACH = (Shapely, Coal, Fcl, CommonRoad)
+EACH = (Shapely, Fcl, CommonRoad)
 
 
 def installed() -> tuple[list[Any], list[str]]:

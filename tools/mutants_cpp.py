@@ -83,25 +83,12 @@ def region(lines: list[str], text: str, file: str) -> range:
     return range(begin, end + 1)
 
 
-def can_compile(lines: list[str], number: int, mutated: str) -> bool:
-    """Return whether a mutant is worth a compilation; most that cannot compile are seen here."""
-    before, after = (re.sub(r"/\*.*\*/|//.*", "", text) for text in (lines[number - 1], mutated))
-    if any(after.count(c) != before.count(c) for c in "{}"):
-        return False
-    if after.count("(") - after.count(")") != before.count("(") - before.count(")"):
-        return False
-    if "%" in after and "%" not in before:  # of doubles
-        return False
-    if re.search(r"^\s*(break|continue);", after, re.MULTILINE):  # outside of a loop
-        indent = len(before) - len(before.lstrip())
-        for line in reversed(lines[: number - 1]):
-            here = len(line) - len(line.lstrip())
-            if line.strip() and here < indent:
-                if re.match(r"\s*(for|while|do)\b", line):
-                    return True
-                indent = here
-        return False
-    return not INVALID.search(mutated)
+def can_compile(original: str, mutated: str) -> bool:
+    """Return whether a mutant is worth a compilation: its brackets are those of the original."""
+    before, after = (re.sub(r"/\*.*\*/|//.*", "", text) for text in (original, mutated))
+    balance = [(text.count("{"), text.count("}"), text.count("(") - text.count(")"))
+               for text in (before, after)]  # fmt: skip
+    return balance[0] == balance[1] and not INVALID.search(mutated)
 
 
 class Targets:
@@ -165,7 +152,7 @@ class Targets:
             original = source[number - 1]
             if number not in chosen or mutated.split() == original.split():
                 continue
-            if can_compile(source, number, mutated):
+            if can_compile(original, mutated):
                 key = digest(f"{state} {number} {mutated}")[:16]
                 result.append(Mutant(file, number, original.strip(), mutated.strip(), key))
         return result
