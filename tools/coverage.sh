@@ -97,17 +97,18 @@ coverage_pytest() {
 # ---- the reports: for each part, one that names the lines that no test runs; then the totals of all parts
 
 coverage_reports() {
-    local hint="test the lines that .dev/coverage/*.txt names: $COVERAGE_LEAST % must run" part
+    local hint="test the lines that .dev/coverage/*.txt names: $COVERAGE_LEAST % must run" part data
     rm -f "$COVERAGE"/{kernel,library,server}.txt
     step "coverage: kernel" "$hint" coverage_kernel
     # All tests run the library, and the server is part of the node and of replay.
-    in_lib python -m coverage combine --quiet --keep --data-file="$COVERAGE/python" "$COVERAGE"/{lib,ros}.data || true
+    mapfile -t data < <(compgen -G "$COVERAGE/*.data")
+    in_lib python -m coverage combine --quiet --keep --data-file="$COVERAGE/python" "${data[@]}" || true
     step "coverage: library" "$hint" in_lib coverage_python library --include='gjk_collision/*' \
         --omit='gjk_collision/server/*,gjk_collision/ros/*'
     step "coverage: server" "$hint" in_lib coverage_python server --include='gjk_collision/server/*,gjk_collision/ros/*'
     printf '%-10s%10s%10s\n' part lines run
     for part in kernel library server; do
-        awk -v part="$part" '/^TOTAL/ { printf "%-10s%10d%10s\n", part, $2, $NF }' "$COVERAGE/$part.txt"
+        awk -v part="$part" '/^TOTAL/ { printf "%-10s%10d%10s\n", part, $2, $NF }' "$COVERAGE/$part.txt" || true
     done
 }
 
