@@ -113,7 +113,10 @@ install() {
     if ! cmp -s requirements/uv.txt "$uv/requirements.txt"; then
         rm -rf "$uv"
         "$PYTHON" -m venv "$uv"
-        ! pip_install "$uv/bin/python" --requirement=requirements/uv.txt || cp requirements/uv.txt "$uv/requirements.txt"
+        if pip_install "$uv/bin/python" --requirement=requirements/uv.txt; then
+            cp requirements/uv.txt "$uv/requirements.txt"
+            "$uv/bin/python" -m pip uninstall --yes pip # 17 MB
+        fi
     fi
     "$uv/bin/python" -m uv pip install --system-certs --python "$python" "$@" || pip_install "$python" "$@"
 }
