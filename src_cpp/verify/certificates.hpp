@@ -8,8 +8,8 @@
 
 #include "cases.hpp"
 #include "check.hpp"
-#include "proofs/checker/fixed_point.hpp"
 #include "gjk/gjk.hpp"
+#include "proofs/checker/fixed_point.hpp"
 #include "scenes.hpp"
 
 namespace gjk::verify {

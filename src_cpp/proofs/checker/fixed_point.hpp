@@ -10,10 +10,10 @@
 #include <limits>
 #include <vector>
 
-#include "proofs/checker/free_certificate.h"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "proofs/checker/free_certificate.h"
 
 namespace gjk::checker {
 
