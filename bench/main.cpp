@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Every row over every cell (kind of pair, number of vertices). A pass of a row is over all cases;
-// in each pass, the rows of a cell run in a new random order. Writes JSON.
+// Every row over every cell (kind of pair, number of vertices), run by Google Benchmark, whose
+// options apply. A repetition is a pass over the cases; those of the rows of a cell are
+// interleaved.
 //
-//   gjk_bench [--cases=20480] [--passes=21] [--outlines=boxes] > results.json
+//   gjk_bench [--cases=20480] [--outlines=polygons|boxes] --benchmark_repetitions=21 > results.json
 //
 // The exit code is 1 if a row of this package gave a wrong answer.
+#include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <deque>
 #include <exception>
-#include <iostream>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "random.hpp"
@@ -45,8 +48,8 @@ std::vector<Row> all_rows() {
   return rows;
 }
 
-// The passes of a row over a dataset. Each takes the cases in a new order, or for a slow row the
-// next share of them.
+// The passes of a row. Each takes the cases in a new order, or for a slow row the next share of
+// them.
 class Passes {
  public:
   Passes(const Row& row, const Dataset& dataset, std::uint64_t seed)
@@ -54,32 +57,28 @@ class Passes {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
-  void run() {
-    const std::size_t share = order_.size() / static_cast<std::size_t>(row_.stride);
-    if (begin_ + share > order_.size()) begin_ = 0;
-    if (begin_ == 0) random_.shuffle(order_);
-    const Outcome outcome = row_.pass(dataset_, std::span(order_).subspan(begin_, share),
-                                      queries_per_chunk(row_.stride));
-    begin_ += share;
-    if (outcome.timed > 0) {
-      times_.push_back(1e9 * outcome.seconds / static_cast<double>(outcome.timed));
-    }
-    queries_ += outcome.queries;
-    wrong_ += outcome.wrong;
-    inexact_ += outcome.inexact;
+  std::string name() const {
+    return "level" + std::to_string(row_.level) + "/" + std::string(name_of(dataset_.kind)) + "/" +
+           std::to_string(dataset_.n) + "/" + row_.name;
   }
+  bool is_wrong() const { return is_wrong_; }
 
-  // Writes a cell; returns whether it is one of ours with a wrong answer.
-  bool write(std::ostream& out) const {
-    out << "{\"level\": " << row_.level << ", \"kind\": \"" << name_of(dataset_.kind)
-        << "\", \"n\": " << dataset_.n << ", \"row\": \"" << row_.name
-        << "\", \"queries\": " << queries_ << ", \"wrong\": " << wrong_
-        << ", \"inexact\": " << inexact_ << ", \"times\": [";
-    for (std::size_t i = 0; i < times_.size(); ++i) out << (i == 0 ? "" : ", ") << times_[i];
-    out << "]}";
-    if (wrong_ == 0 || !row_.name.starts_with("gjk")) return false;
-    std::cerr << "gjk_bench: a wrong answer of " << row_.name << '\n';
-    return true;
+  void run(benchmark::State& state) {
+    for (auto _ : state) {
+      const std::size_t share = order_.size() / static_cast<std::size_t>(row_.stride);
+      if (begin_ + share > order_.size()) begin_ = 0;
+      if (begin_ == 0) random_.shuffle(order_);
+      const Outcome outcome = row_.pass(dataset_, std::span(order_).subspan(begin_, share),
+                                        queries_per_chunk(row_.stride));
+      begin_ += share;
+      is_wrong_ |= outcome.wrong > 0;
+      // One "iteration" is a pass; what is reported is the time of a query. 0: none could be timed.
+      const auto timed = static_cast<double>(std::max<std::int64_t>(1, outcome.timed));
+      state.SetIterationTime(outcome.seconds / timed);
+      state.counters["queries"] = static_cast<double>(outcome.queries);
+      state.counters["wrong"] = static_cast<double>(outcome.wrong);
+      state.counters["inexact"] = static_cast<double>(outcome.inexact);
+    }
   }
 
  private:
@@ -88,14 +87,47 @@ class Passes {
   gjk::verify::Random random_;
   std::vector<int> order_;
   std::size_t begin_ = 0;
-  std::vector<double> times_;  // ns per query
-  std::int64_t queries_ = 0;
-  std::int64_t wrong_ = 0;
-  std::int64_t inexact_ = 0;
+  bool is_wrong_ = false;
 };
 
-int run(int cases, int count, Outlines outlines) {
+// Google Benchmark writes a document per run. Here every cell is a run, because the heap of a cell
+// must not scatter the shapes of the next one, and all cells go into one document.
+struct Json : benchmark::JSONReporter {
+  bool ReportContext(const Context& context) override {
+    return std::exchange(is_begun, true) || JSONReporter::ReportContext(context);
+  }
+  void Finalize() override {}
+  void finish() { JSONReporter::Finalize(); }
+
+  bool is_begun = false;
+};
+
+// Runs the rows over one cell. Returns whether a row of this package gave a wrong answer.
+bool run_cell(const Dataset& dataset, const std::vector<Row>& rows, Json& json) {
+  benchmark::ClearRegisteredBenchmarks();
+  std::deque<Passes> passes;  // no element moves
+  for (const Row& row : rows) {
+    if (!row.takes(dataset)) continue;
+    Passes& own = passes.emplace_back(row, dataset, passes.size() + 1);
+    benchmark::RegisterBenchmark(own.name().c_str(),
+                                 [&own](benchmark::State& state) { own.run(state); })
+        ->Iterations(1)
+        ->UseManualTime();
+  }
+  benchmark::RunSpecifiedBenchmarks(&json);
+  bool is_wrong = false;
+  for (const Passes& each : passes) {
+    if (!each.is_wrong() || each.name().find("/gjk") == std::string::npos) continue;
+    std::fprintf(stderr, "gjk_bench: a wrong answer of %s\n", each.name().c_str());
+    is_wrong = true;
+  }
+  return is_wrong;
+}
+
+int run(int cases, Outlines outlines) {
   const std::vector<Row> rows = all_rows();
+  benchmark::AddCustomContext("compiler", std::string("g++ ") + __VERSION__);
+  benchmark::AddCustomContext("absent peers", GJK_BENCH_ABSENT);
   std::set<std::string> versions;
   for (const Row& row : rows) {
     const std::string project = row.name.substr(0, row.name.find(' '));
@@ -103,34 +135,17 @@ int run(int cases, int count, Outlines outlines) {
   }
   std::string peers;
   for (const std::string& each : versions) peers += (peers.empty() ? "" : ", ") + each;
-  std::cout << "{\"context\": {\"compiler\": \"g++ " << __VERSION__
-            << "\", \"absent peers\": \"" GJK_BENCH_ABSENT "\", \"peers\": \"" << peers
-            << "\"},\n\"cells\": [";
+  benchmark::AddCustomContext("peers", peers);
+  const std::vector<int> counts =
+      outlines == Outlines::boxes ? std::vector{4} : std::vector{4, 8, 12, 16, 20, 24};
+  Json json;
   bool is_wrong = false;
-  const char* separator = "\n";
   for (const Kind kind : {Kind::distant, Kind::overlap, Kind::touch}) {
-    for (const int n : {4, 8, 12, 16, 20, 24}) {
-      if (outlines == Outlines::boxes && n > 4) continue;
-      const Dataset dataset = make_dataset(kind, n, cases, 1, outlines);
-      std::vector<Passes> cells;
-      for (const Row& row : rows) {
-        if (row.takes(dataset)) cells.emplace_back(row, dataset, cells.size() + 1);
-      }
-      std::vector<int> order(cells.size());
-      std::iota(order.begin(), order.end(), 0);
-      gjk::verify::Random random(1);
-      for (int pass = 0; pass < count; ++pass) {
-        random.shuffle(order);
-        for (const int i : order) cells[static_cast<std::size_t>(i)].run();
-      }
-      for (const Passes& cell : cells) {
-        std::cout << separator;
-        is_wrong |= cell.write(std::cout);
-        separator = ",\n";
-      }
+    for (const int n : counts) {
+      is_wrong |= run_cell(make_dataset(kind, n, cases, 1, outlines), rows, json);
     }
   }
-  std::cout << "\n]}\n";
+  json.finish();
   return is_wrong ? 1 : 0;
 }
 
@@ -138,20 +153,27 @@ int run(int cases, int count, Outlines outlines) {
 }  // namespace bench
 
 int main(int argc, char** argv) try {
-  int cases = 20480, passes = 21;
+  std::string interleave = "--benchmark_enable_random_interleaving=true";
+  std::vector<char*> arguments(argv, argv + argc);
+  arguments.insert(arguments.begin() + 1, interleave.data());
+  int count = argc + 1;
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());  // takes its own options
+  int cases = 20480;
   auto outlines = bench::Outlines::polygons;
-  for (const std::string argument : std::vector<std::string>(argv + 1, argv + argc)) {
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[static_cast<std::size_t>(i)];
     if (argument.starts_with("--cases=")) {
       cases = std::stoi(argument.substr(8));
-    } else if (argument.starts_with("--passes=")) {
-      passes = std::stoi(argument.substr(9));
     } else if (argument == "--outlines=boxes") {
       outlines = bench::Outlines::boxes;
+    } else if (argument == "--outlines=polygons") {
+      outlines = bench::Outlines::polygons;
     } else {
       throw std::invalid_argument("there is no option " + argument);
     }
   }
-  return bench::run(cases, passes, outlines);
+  return bench::run(cases, outlines);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "gjk_bench: %s\n", error.what());
   return 2;

@@ -12,7 +12,7 @@ import json
 import math
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +57,10 @@ def goal(level: int, kind: str, n: int) -> float:
 class Cell:
     """Passes of one row over one dataset."""
 
-    times: list[float]  # ns per query
-    queries: int
-    wrong: int
-    inexact: int
+    times: list[float] = field(default_factory=list)  # ns per query
+    queries: float = 0.0
+    wrong: float = 0.0
+    inexact: float = 0.0
     base: "Cell | None" = None  # Box2D's in the same run for the same input; see `BASES`
 
     @property
@@ -92,10 +92,10 @@ class Results:
     def __init__(self, file: Path) -> None:
         document = json.loads(file.read_text())
         self.context: dict[str, str] = document["context"]
-        keys = ("level", "kind", "n", "row")
-        self.cells = {
-            tuple(each.pop(key) for key in keys): Cell(**each) for each in document["cells"]
-        }
+        self.cells: dict[tuple[int, str, int, str], Cell] = {}
+        for run in document["benchmarks"]:
+            if run["run_type"] == "iteration":
+                self._add(run)
         for (*where, row), cell in self.cells.items():
             cell.base = self.cells.get((*where, base_of(row)))
         # Box2D, ours, separating axes, then the others by name.
@@ -104,6 +104,14 @@ class Results:
             {row for *_, row in self.cells},
             key=lambda row: (next((i for i, f in enumerate(first) if row.startswith(f)), 9), row),
         )
+
+    def _add(self, run: dict[str, Any]) -> None:
+        level, kind, n, row = run["name"].split("/")[:4]
+        cell = self.cells.setdefault((int(level[-1]), kind, int(n), row), Cell())
+        cell.times += [run["real_time"]] if run["real_time"] > 0 else []
+        cell.queries += run["queries"]
+        cell.wrong += run["wrong"]
+        cell.inexact += run["inexact"]
 
     def table(self, header: list[str], columns: list[tuple[int, str, int]]) -> str:
         """All rows that have a cell in some of the columns."""

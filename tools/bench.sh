@@ -48,15 +48,16 @@ bench_kernel() {
     [[ -z $peers || -d $peers ]] ||
         die "--peers=$peers: there is no such folder; see docs/benchmarks.md#peers-from-their-checkouts"
     compilers
-    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/box2d/box2d.h' libbox2d-dev \
-        'test -f /usr/include/fcl/fcl.h' libfcl-dev 'test -f /usr/include/geos_c.h' libgeos-dev \
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/benchmark/benchmark.h' libbenchmark-dev \
+        'test -f /usr/include/box2d/box2d.h' libbox2d-dev 'test -f /usr/include/fcl/fcl.h' libfcl-dev \
+        'test -f /usr/include/geos_c.h' libgeos-dev \
         'command -v pkg-config' pkg-config
     environment bench "$out/venv" requirements/bench.txt
     must "bench: build" "mend the build error above" cpp_build bench bench \
         "-DGJK_BENCH_COAL=$(site_of "$out/venv/bin/python")/cmeel.prefix" \
         "-DGJK_BENCH_CHECKOUTS=${peers:+$(realpath "$peers")}"
     for outlines in polygons boxes; do
-        "$DEV/cpp/bench/gjk_bench" "--passes=$passes" "--cases=$cases" "--outlines=$outlines" >"$out/$outlines.json" ||
+        "$DEV/cpp/bench/gjk_bench" "--benchmark_repetitions=$passes" "--cases=$cases" "--outlines=$outlines" >"$out/$outlines.json" ||
             die "a row of ours was wrong, or the benchmark could not run; see above"
     done
     "$out/venv/bin/python" bench/report.py "$out"/{polygons,boxes}.json "--svg=$out/results.svg" "--command=$run" "${docs[@]}"
