@@ -26,13 +26,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from page import circumstances, parser, publish, table
-from processes import SERVER, executor_of, server, spin, started
-
-import rclpy  # isort: skip, after processes has chosen the domain
+import rclpy
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
 from gjk_collision.srv import CheckPath, CheckPoses, Collide
+from page import circumstances, parser, publish, table
+from processes import SERVER, executor_of, server, spin, started
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message

@@ -25,13 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from processes import SERVER, executor_of, server, spin, started
-
-import rclpy  # isort: skip, after processes has chosen the domain
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import Collide
 from nav_msgs.msg import OccupancyGrid
+from processes import SERVER, executor_of, server, spin, started
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
