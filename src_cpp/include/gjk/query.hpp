@@ -70,6 +70,8 @@ Closest closest(const Hull& a, const Hull& b) noexcept;
 }  // namespace gjk
 
 #ifdef GJK_KERNEL
+#include <type_traits>
+
 #include "gjk/narrow/axes.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
@@ -85,6 +87,16 @@ namespace gjk {
 
 namespace detail {
 
+// Calls query(p, q) with views of two shapes. Queries whose steps are reported need not be fast.
+template <class Begin, class Query>
+Verdict on_views_for(const Convex& p, const Convex& q, const Query& query) noexcept {
+  if constexpr (std::is_same_v<Begin, Unreported>) {
+    return on_views(p, q, query);
+  } else {
+    return on_plain_views(p, q, query);
+  }
+}
+
 // Level 1 for pairs that the boxes and the extremes w leave undecided. See Unreported for `begin`.
 template <class Begin = Unreported>
 [[gnu::always_inline]] inline Verdict collide_by_axes_or_gjk(const Convex& p, const Convex& q,
@@ -96,13 +108,13 @@ template <class Begin = Unreported>
   const Axes axes = Axes::deciding(p, q, inner);
   if (p.radius + q.radius + margin == 0.0 && axes.decide) {
     begin(Step::axes);
-    return on_views(p, q, [axes, begin](const auto& a, const auto& b) {
+    return on_views_for<Begin>(p, q, [axes, begin](const auto& a, const auto& b) {
       return verdict_of(a, b, test_axes(a, b, axes), begin);
     });
   }
   // GJK, then exact arithmetic if GJK does not decide
   Simplex s = facing_edge(p, q, w, side);
-  return on_views(p, q, [&, begin](const auto& a, const auto& b) {
+  return on_views_for<Begin>(p, q, [&, begin](const auto& a, const auto& b) {
     return collide_from(a, b, margin, s, begin);
   });
 }

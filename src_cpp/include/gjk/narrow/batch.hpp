@@ -66,6 +66,11 @@ void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
 
 inline std::uint64_t bit(int k, bool truth) noexcept { return std::uint64_t{truth} << k; }
 
+// The single query, compiled once.
+[[gnu::noinline]] inline Verdict collide_alone(const ConvexPair& pair, double margin) noexcept {
+  return gjk::collide(*pair.p, *pair.q, margin);
+}
+
 // Without branches, except in the last step, which runs pair by pair.
 template <class Lockstep>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
@@ -95,8 +100,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
       rest |= bit(k, true);
     }
   });
-  for_each_bit(
-      rest, [&](int k) noexcept { verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin); });
+  for_each_bit(rest, [&](int k) noexcept { verdicts[k] = collide_alone(pairs[k], margin); });
 }
 
 // Calls block(begin, size) for consecutive blocks of `count` pairs.

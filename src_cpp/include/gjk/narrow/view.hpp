@@ -38,4 +38,11 @@ auto on_views(const Convex& p, const Convex& q, const Query& query) noexcept {
   });
 }
 
+// The same in the instruction set that every processor has, for queries that need not be fast.
+template <class Query>
+auto on_plain_views(const Convex& p, const Convex& q, const Query& query) noexcept {
+  using View = typename ViewOf<simd::baseline::Set>::Type;
+  return query(View{p}, View{q});
+}
+
 }  // namespace gjk
