@@ -237,7 +237,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # + 20: paths that are checked at their poses only, which Python computed too; whether the end
     # of the free part of a path is consistent, from src_cpp/ros; + 40: which obstacle is not
     # predicted, and until when; + 10: the step of a path that is not predicted, stamps that differ
-    "src_cpp/include/gjk": (15_390, ("src_cpp/include/gjk/**/*.hpp",)),
+    "src_cpp/include/gjk": (15_405, ("src_cpp/include/gjk/**/*.hpp",)),
     "src_cpp/bindings": (2_730, ("src_cpp/bindings/*.?pp",)),
     "src_cpp/ros without tests": (720, ("src_cpp/ros/gjk_collision/*.hpp",)),
     "library": (
@@ -265,7 +265,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tests": (
         # 180 of them: the client in executors of others; questions from values, which the product
         # no longer has; + 125: what the last attack found; + 85: prove.sh, which was in tools/
-        44_660,
+        44_830,
         (
             "test/**/*.py",
             "src_cpp/proofs/*.py",
