@@ -15,6 +15,15 @@
 
 namespace bench {
 
+// A peer whose user has the vertices.
+struct OfVertices {
+  using Input = gjk::Vec2;
+
+  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
+    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
+  }
+};
+
 template <class Peer>
 class FromVertices {
  public:

@@ -34,13 +34,9 @@ std::unique_ptr<Prism> prism(const gjk::Vec2* outline, int n) {
 }
 
 template <fcl::GJKSolverType solver>
-struct Fcl {
-  using Input = gjk::Vec2;
+struct Fcl : OfVertices {
   using Pair = std::pair<std::unique_ptr<Prism>, std::unique_ptr<Prism>>;
 
-  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
-    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
-  }
   static Pair pair(const Input* a, const Input* b, int n) { return {prism(a, n), prism(b, n)}; }
   static bool collide(const Pair& of) {
     fcl::CollisionRequestd request;

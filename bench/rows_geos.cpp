@@ -29,16 +29,12 @@ Geometry polygon(const gjk::Vec2* vertices, int size) {
       GEOSGeom_createPolygon_r(kGeos, GEOSGeom_createLinearRing_r(kGeos, points), nullptr, 0));
 }
 
-struct Geos {
-  using Input = gjk::Vec2;
+struct Geos : OfVertices {
   struct Pair {
     Geometry a;
     Geometry b;
   };
 
-  static void add(std::vector<Input>& vertices, const gjk::verify::Polygon& polygon) {
-    for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
-  }
   static Pair pair(const Input* a, const Input* b, int n) { return {polygon(a, n), polygon(b, n)}; }
   static bool collide(const Pair& of) {
     return GEOSIntersects_r(kGeos, of.a.get(), of.b.get()) == 1;

@@ -837,6 +837,24 @@ def test_corrected_static_transform_moves_what_was_received_before(time: Time) -
     assert is_only_hit(15, 20)
 
 
+def lidar_and_rear(
+    time: Time, tree: TransformTree, stamps: tuple[int, ...], *, static: bool = False
+) -> World:
+    """Return a world with a point in the frame lidar and an outline in the frame rear."""
+    for child, parent in (("lidar", "odom"), ("rear", "base_link"), ("rack", "base_link")):
+        for stamp in stamps:
+            tree.insert(parent, child, stamp, Placement(), static=static)
+    world = World(Config(), tree)
+    send(world, time, (0, 0), frame="lidar")
+    outline(world, time, frame="rear")
+    return world
+
+
+def at_three_places(world: World, time: Time) -> list[tuple[Verdict, Status]]:
+    """Where the outline hits the point if no frame, the lidar, or both have moved."""
+    return [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)]
+
+
 @pytest.mark.requirement("D-10")
 @pytest.mark.parametrize("asked_before", [False, True])
 @pytest.mark.parametrize("replaces", [False, True])
@@ -846,18 +864,13 @@ def test_transform_that_comes_late_moves_what_was_placed_before(
     """So an answer does not depend on whether somebody asked before the transform came."""
     tree = TransformTree(time.now)
     stamps = (T0 - S // 10, T0, T0 + S // 100) if replaces else (T0 - S // 10, T0 + S // 100)
-    for child, parent in (("lidar", "odom"), ("rear", "base_link")):
-        for stamp in stamps:
-            tree.insert(parent, child, stamp, Placement(), static=False)
-    world = World(Config(), tree)
-    send(world, time, (0, 0), frame="lidar")
-    outline(world, time, frame="rear")
+    world = lidar_and_rear(time, tree, stamps)
     if asked_before:
-        assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [HIT, FREE, FREE]
+        assert at_three_places(world, time) == [HIT, FREE, FREE]
     tree.insert("odom", "lidar", T0, Placement((20.0, 0.0, 0.0)), static=False)
-    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, HIT, FREE]
+    assert at_three_places(world, time) == [FREE, HIT, FREE]
     tree.insert("base_link", "rear", T0, Placement((5.0, 0.0, 0.0)), static=False)
-    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, FREE, HIT]
+    assert at_three_places(world, time) == [FREE, FREE, HIT]
     before = world.snapshot(**time.both).id
     tree.insert("odom", "lidar", T0, Placement((20.0, 0.0, 0.0)), static=False)  # the same again
     assert world.snapshot(**time.both).id == before
@@ -872,24 +885,19 @@ def test_frame_that_gets_another_edge_moves_what_was_placed_before(
     """The frame gets another parent, or a static transform becomes a moving one."""
     tree = TransformTree(time.now)
     tree.insert("odom", "map", 0, Placement(), static=True)
-    for child, parent in (("lidar", "odom"), ("rear", "base_link"), ("rack", "base_link")):
-        for stamp in (T0 - S // 10, T0 + S // 100):
-            tree.insert(parent, child, stamp, Placement(), static=was_static)
-    world = World(Config(), tree)
-    send(world, time, (0, 0), frame="lidar")
-    outline(world, time, frame="rear")
+    world = lidar_and_rear(time, tree, (T0 - S // 10, T0 + S // 100), static=was_static)
     if asked_before:
-        assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [HIT, FREE, FREE]
+        assert at_three_places(world, time) == [HIT, FREE, FREE]
     before = world.snapshot(**time.both)
     parent = "odom" if was_static else "map"
     for stamp in (T0 - S // 20, T0 + S // 100):
         tree.insert(parent, "lidar", stamp, Placement((20.0, 0.0, 0.0)), static=False)
     assert (world.confirm(before, **time.both).fault is not None) == was_static
-    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, HIT, FREE]
+    assert at_three_places(world, time) == [FREE, HIT, FREE]
     parent = "base_link" if was_static else "rack"
     for stamp in (T0 - S // 20, T0 + S // 100):
         tree.insert(parent, "rear", stamp, Placement((5.0, 0.0, 0.0)), static=False)
-    assert [ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 15)] == [FREE, FREE, HIT]
+    assert at_three_places(world, time) == [FREE, FREE, HIT]
 
 
 @pytest.mark.requirement("D-10")

@@ -390,9 +390,10 @@ class PathCheck {
   bool meet_at_instant(const Piece& segment, const Piece& way, Motion motion, const Interval& both,
                        int i, std::size_t k) {
     const auto index = static_cast<std::size_t>(obstacles_.owner(k));
+    if (!is_instant(way)) return false;
     const double most = required(index, way, both.end);
     const double growth = most - required(index, way, both.begin);
-    if (!is_instant(way) || !(growth <= 0.25 * options_.tolerance)) return false;
+    if (!(growth <= 0.25 * options_.tolerance)) return false;
     const double begin = std::fmin(std::fmax(both.begin, motion.front().begin), motion.back().end);
     Piece standing;
     // The obstacle may move by as much as the error of the times displaces the ego.
