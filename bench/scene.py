@@ -34,7 +34,6 @@ PRIMITIVES = Curve.arcs(
 COUNTS = (10, 100, 1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1_000, 10_000, 100_000)
 POSES = 2_000  # per pass
-STEP = 0.2  # m: between the poses of a drive
 PERIOD = 0.1  # s: between the poses of a trajectory
 CONTACT = 1e-6  # m: nearer than this, a peer's rounding may decide otherwise
 TREE = scene_peers.Shapely.name
@@ -64,9 +63,9 @@ class Ours:
         is_free = self.scene.is_free
         return ~np.array([is_free(self.ego, pose) for pose in poses.tolist()])
 
-    def distance(self, poses: Floats, warm: bool = True) -> Answers:
+    def distance(self, poses: Floats) -> Answers:
         """Signed distance to the nearest, shape (n,) [m]."""
-        return self.scene.check(self.ego, poses, mode="distance", warm_start=warm).distances
+        return self.scene.check(self.ego, poses, mode="distance").distances
 
 
 class Field:
@@ -83,13 +82,6 @@ class Field:
         poses = self.rng.uniform(-self.half, self.half, (count, 3))
         poses[:, 2] = self.rng.uniform(-np.pi, np.pi, count)
         return poses
-
-    def drives(self, count: int) -> Floats:
-        """Poses one step from each other, in drives of 100."""
-        start = np.repeat(self.somewhere(-(-count // 100)), 100, axis=0)[:count]
-        yaw = start[:, 2] + 0.01 * (np.arange(count) % 100)
-        along = STEP * (np.arange(count) % 100)
-        return np.c_[start[:, 0] + along * np.cos(yaw), start[:, 1] + along * np.sin(yaw), yaw]
 
     def held_by(self, kind: Callable[[Floats, Floats, tuple[float, float]], Any]) -> Any:
         """Return a broad phase of these obstacles."""
@@ -192,23 +184,6 @@ def against_poses(batches: tuple[int, ...], passes: int) -> tuple[str, BySize]:
     header = ["poses", *list(queries)[:4], f"{TREE}, collide", "distance"]
     rows = [[size, *map(us, times.values())] for size, times in results.items()]
     return section(title, header, rows), results
-
-
-def of_drives(passes: int) -> str:
-    """Time per pose of drives among 10 000 obstacles, mode distance, warm and cold."""
-    field = Field(10_000)
-    call = field.held_by(Ours).distance
-    times = Times()
-    for number in range(passes):
-        # Each on drives of its own, either first in turn: the second finds warmer caches.
-        for warm in (number % 2 == 0, number % 2 != 0):
-            poses = field.drives(POSES)
-            answers = times.time(warm, call, poses, warm=warm, per=POSES)
-            assert np.array_equal(answers, call(poses, warm=not warm))
-    warm, cold = (times.medians()[is_warm] for is_warm in (True, False))
-    title = f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:"
-    row = ["distance", us(warm), us(cold), f"{cold / warm:.2f}"]
-    return section(title, ["", "warm", "cold", "cold / warm"], [row])
 
 
 def of_curves(passes: int) -> str:
@@ -447,7 +422,7 @@ def main() -> None:
         f"GEOS {shapely.geos_version_string}; `{options.command}`. From Python, one thread unless "
         "said; medians."
     )
-    parts = [facts, obstacles, batches, of_drives(passes), of_curves(passes)]
+    parts = [facts, obstacles, batches, of_curves(passes)]
     parts += [of_criticality(passes), of_grids(min(passes, 9))]
     if options.trajectories and options.trajectories.exists():
         parts.append(of_trajectories(options.trajectories, passes))

@@ -487,7 +487,6 @@ class Scene:
         mode: Mode = "collide",
         stop_at_first: bool = False,
         threads: int = 1,
-        warm_start: bool = True,
     ) -> CheckResult:
         """Check a shape against the obstacles at each of many poses.
 
@@ -521,12 +520,6 @@ class Scene:
         threads : int
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
-        warm_start : bool
-            Start the search for each pose at the obstacle that was found at the previous pose: the
-            nearest one, or with `times` in mode 'collide', one that was hit. This is faster if
-            consecutive poses are close to each other. The result is the same, except that in mode
-            'collide' `ids` may name another one of several obstacles that determine the
-            verdict. With `times`, this name can also depend on the other poses of the call.
 
         Returns
         -------
@@ -552,7 +545,6 @@ class Scene:
                 mode_number(mode),
                 as_bool(stop_at_first, "stop_at_first"),
                 thread_count(threads),
-                as_bool(warm_start, "warm_start"),
                 checked_which(which, len(vehicles), leading),
             )
         except InputError as error:  # faster than `located_in`

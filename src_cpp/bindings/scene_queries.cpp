@@ -77,14 +77,14 @@ Verdict worst_of(std::span<const std::uint8_t> verdicts) noexcept {
 // FREE, verdicts, statuses, distances, lower bounds, obstacles, witnesses and directions.
 py::tuple check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
                 const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
-                bool warm_start, const Array<std::uint32_t>& which) {
+                const Array<std::uint32_t>& which) {
   const std::size_t count = length(poses) / 3;
   const std::span<const Pose> placed = checked_in_place(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
   const Extents extents(poses.shape(), poses.shape() + poses.ndim() - 1);
-  const CheckOptions options{
-      checked_radius(margin, "margin"), static_cast<Mode>(mode), stop_at_first,
-      extents.empty() ? 1 : static_cast<std::size_t>(extents.back()), warm_start};
+  const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
+                             stop_at_first,
+                             extents.empty() ? 1 : static_cast<std::size_t>(extents.back())};
   const bool has_distances = options.mode != Mode::collide;
   const bool has_witnesses = options.mode == Mode::witness;
   const Rows<std::uint8_t> verdicts(extents);
@@ -204,7 +204,7 @@ void bind_scene_queries(py::module_& module, py::class_<Scene>& scene) {
   module.def("first_invalid", &first_invalid_of, "verdicts"_a);
   scene
       .def("check", &check, "shapes"_a, "poses"_a, "times"_a, "margin"_a, "mode"_a,
-           "stop_at_first"_a, "threads"_a, "warm_start"_a, "which"_a)
+           "stop_at_first"_a, "threads"_a, "which"_a)
       .def("is_free", &is_free, "shape"_a, "pose"_a, "time"_a.noconvert(), "margin"_a.noconvert())
       .def("nearest", &nearest, "shape"_a, "pose"_a, "time"_a, "k"_a, "max_distance"_a)
       .def("nearest_at_each", &nearest_at_each, "shape"_a, "poses"_a, "times"_a, "k"_a,

@@ -248,20 +248,18 @@ TEST(Scene, a_batch_is_its_poses) {
       each = pose;
       if (kind > 0.9) each.yaw = 2.0 * kMaxYaw;
     }
-    for (const bool warm : {false, true}) {
-      const CheckOptions options{.margin = round % 3 ? 0.5 : 0.0, .warm_start = warm};
-      std::vector<PoseResult> batch(poses.size());
-      scene.check(car, poses, {}, options, batch);
-      for (std::size_t n = 0; n < poses.size(); ++n) {
-        expect_same(batch[n], scene.check(ego, poses[n], options), n);
-        ++verdicts[static_cast<int>(batch[n].verdict)];
-      }
+    const CheckOptions options{.margin = round % 3 ? 0.5 : 0.0};
+    std::vector<PoseResult> batch(poses.size());
+    scene.check(car, poses, {}, options, batch);
+    for (std::size_t n = 0; n < poses.size(); ++n) {
+      expect_same(batch[n], scene.check(ego, poses[n], options), n);
+      ++verdicts[static_cast<int>(batch[n].verdict)];
     }
   }
-  for (const int count : verdicts) EXPECT_GT(count, 1000);
+  for (const int count : verdicts) EXPECT_GT(count, 500);
 }
 
-TEST(Scene, a_warm_start_is_never_free_of_bad_poses) {
+TEST(Scene, a_batch_is_never_free_of_bad_poses) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const Scene scene = scene_of({{50.0, 0.0}});
   for (const Mode mode : {Mode::collide, Mode::distance}) {

@@ -264,17 +264,17 @@ void judge(Report& report, const std::string& query, const PlacedTruth& truth, V
 namespace detail {
 
 inline bool same(Vec2 a, Vec2 b) { return verify::same(a.x, b.x) && verify::same(a.y, b.y); }
-// To the last bit; but for which of several colliding obstacles mode collide names.
-inline bool same(const PoseResult& a, const PoseResult& b, bool with_nearest) {
+// To the last bit.
+inline bool same(const PoseResult& a, const PoseResult& b) {
   return a.verdict == b.verdict && a.status == b.status && verify::same(a.distance, b.distance) &&
-         verify::same(a.lower_bound, b.lower_bound) && (!with_nearest || a.nearest == b.nearest) &&
+         verify::same(a.lower_bound, b.lower_bound) && a.nearest == b.nearest &&
          same(a.witness_ego, b.witness_ego) && same(a.witness_obstacle, b.witness_obstacle);
 }
 
 }  // namespace detail
 
-// All queries of one world at rest: each mode, alone and in a batch, with and without warm start,
-// the nearest obstacles, and pairs of scenes.
+// All queries of one world at rest: each mode, alone and in a batch, the nearest
+// obstacles, and pairs of scenes.
 inline void check_world(const World& world, Report& report) {
   Scene scene;
   for (const Body& obstacle : world.obstacles) scene.add(obstacle.shape, obstacle.pose);
@@ -309,7 +309,7 @@ inline void check_world(const World& world, Report& report) {
   static constexpr const char* kModes[]{"mode collide", "mode distance", "mode witness"};
   for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
     const std::string name = kModes[static_cast<int>(mode)];
-    CheckOptions options{world.margin, mode};
+    const CheckOptions options{world.margin, mode};
     Scene::Ego ego(world.ego.shape);
     std::vector<PoseResult> alone;
     for (std::size_t i = 0; i < world.poses.size(); ++i) {
@@ -317,23 +317,17 @@ inline void check_world(const World& world, Report& report) {
       judge(report, name, truths[i], alone[i].verdict, world.margin, alone[i].lower_bound,
             alone[i].distance, [&] { return describe_at(i); });
     }
-    for (const bool warm : {true, false}) {
-      options.warm_start = warm;
-      std::vector<PoseResult> together(world.poses.size());
-      scene.check(world.ego.shape, world.poses, {}, options, together);
-      for (std::size_t i = 0; i < alone.size(); ++i) {
-        const PoseResult& found = together[i];
-        bool is_same = detail::same(found, alone[i], mode != Mode::collide);
-        if (mode == Mode::distance) {  // lanes have other rounding errors
-          is_same = found.verdict == alone[i].verdict && found.status == alone[i].status;
-          judge(report, "mode distance in a batch", truths[i], found.verdict, world.margin,
-                found.lower_bound, found.distance, [&] { return describe_at(i); });
-        }
-        if (!is_same) {
-          report.fail(name + ": a batch answers otherwise" + (warm ? "" : ", without warm start"),
-                      describe_at(i));
-        }
+    std::vector<PoseResult> together(world.poses.size());
+    scene.check(world.ego.shape, world.poses, {}, options, together);
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      const PoseResult& found = together[i];
+      bool is_same = detail::same(found, alone[i]);
+      if (mode == Mode::distance) {  // lanes have other rounding errors
+        is_same = found.verdict == alone[i].verdict && found.status == alone[i].status;
+        judge(report, "mode distance in a batch", truths[i], found.verdict, world.margin,
+              found.lower_bound, found.distance, [&] { return describe_at(i); });
       }
+      if (!is_same) report.fail(name + ": a batch answers otherwise", describe_at(i));
     }
   }
 

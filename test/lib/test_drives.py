@@ -126,13 +126,9 @@ def test_every_way_of_asking_gives_the_same_verdict() -> None:
             ]
             assert not false, (seed, drive, number, false)
             ways = {
-                "cold": scene.check(drive.ego, drive.poses, **options, warm_start=False).verdicts,
                 "threads": scene.check(drive.ego, drive.poses, **options, threads=2).verdicts,
                 "distance": scene.check(
                     drive.ego, drive.poses, **options, mode="distance"
-                ).verdicts,
-                "cold distance": scene.check(
-                    drive.ego, drive.poses, **options, mode="distance", warm_start=False
                 ).verdicts,
             }
             for way, verdicts in ways.items():

@@ -465,7 +465,7 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "SCENE.check": {
         **{"shape": CAR, "poses": [POSE], "times": [0], "margin": 1, "mode": "distance"},
-        **{"stop_at_first": np.bool_(True), "threads": 1, "warm_start": False},
+        **{"stop_at_first": np.bool_(True), "threads": 1},
     },
     "SCENE.is_free": {"shape": CAR, "pose": POSE, "time": 0, "margin": 1},
     "Path.dubins": {"a": POSE, "b": POSE, "radius": 1},

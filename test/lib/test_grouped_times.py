@@ -102,8 +102,9 @@ def alone(
     parts = []
     for begin in range(0, len(poses), FEW):
         few = slice(begin, begin + FEW)
-        result = scene.check(shapes, poses[few], times[few], which=which[few], margin=margin,
-                             mode=mode, warm_start=False)  # fmt: skip
+        result = scene.check(
+            shapes, poses[few], times[few], which=which[few], margin=margin, mode=mode
+        )
         parts.append(fields(result, mode))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

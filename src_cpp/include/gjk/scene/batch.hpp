@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,15 +36,6 @@
 
 namespace gjk {
 
-// What a batch knows about a pose before it is checked.
-struct Ahead {
-  bool is_known = false;    // the ego is in the domain, and no part is near
-  bool is_placed = false;   // the ego is placed there
-  std::size_t hit = kNone;  // a part that the ego certainly overlaps; it is in the domain
-  Exhausted search;         // complete: `near` holds all parts whose bounds overlap the ego's
-  std::span<const Bvh::Hit> near;
-};
-
 // A check of a scene at many poses. For put(begin, end, result) see Scene::check_each().
 template <class Scene>
 class Batch {
@@ -63,21 +55,15 @@ class Batch {
         // Placing a part costs about as much as is saved for a pose.
         groups_(poses.size(), times, std::max<std::size_t>(scene.parts(), 64)),
         length_(options.trajectory > 0 ? options.trajectory : poses.size()),
-        looks_ahead_(options.mode == Mode::collide),
         stop_after_(options.stop_at_first && length_ > 0 ? (poses.size() + length_ - 1) / length_
-                                                         : 0),
-        hints_(options.warm_start && (options.mode != Mode::collide || groups_.size() > 0)
-                   ? poses.size()
-                   : 0) {
+                                                         : 0) {
     for (std::atomic<std::size_t>& first : stop_after_) first = poses.size();
-    for (std::atomic<std::size_t>& hint : hints_) hint = kNone;
   }
 
   void check(unsigned threads) {
     check_groups(threads);
     // A round has the same steps of several trajectories. So few poses after the stop of one of
     // them are checked in vain.
-    constexpr std::size_t kInRound = 128;  // poses
     const std::size_t length = options_.stop_at_first ? length_ : poses_.size();
     const std::size_t trajectories = stop_after_.empty() ? 1 : stop_after_.size();
     const std::size_t together = std::min(trajectories, kInRound / kPoseLanes);
@@ -87,7 +73,6 @@ class Batch {
     for_each_chunk(groups_.others() > 0 ? all : 0, 1, threads, [&] {
       return [&, egos = Egos(*this)](std::size_t round, std::size_t) mutable {
         std::array<std::size_t, kInRound> chosen;
-        std::array<std::size_t, kInRound> open;
         std::size_t count = 0;
         const std::size_t from = round / rounds * together;
         for (std::size_t k = from; k < std::min(from + together, trajectories); ++k) {
@@ -100,13 +85,12 @@ class Batch {
             __builtin_prefetch(&poses_[n]);  // those of several trajectories are apart
           }
         }
-        std::span<const std::size_t> left = std::span(chosen).first(count);
-        if (times_.empty() && can_use_lanes(Obstacles::at_rest())) {
-          left = options_.mode == Mode::collide
-                     ? check_in_lanes(egos, left, Obstacles::at_rest(), open)
-                     : measure_in_lanes(egos, left, open);
+        const std::span<const std::size_t> all_chosen = std::span(chosen).first(count);
+        if (times_.empty()) {
+          check_some(egos, all_chosen, Obstacles::at_rest());
+          return;
         }
-        check_some(egos, left, Obstacles::at_rest());
+        for (const std::size_t n : all_chosen) check_one(egos, n, obstacles_.at(times_[n]));
       };
     });
     for (std::size_t k = 0; k < stop_after_.size(); ++k) {
@@ -117,23 +101,22 @@ class Batch {
 
  private:
   using Ego = typename Scene::Ego;
-  static constexpr std::size_t kAhead = 16;   // poses, or groups of them, searched together
-  static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
-  static constexpr int kLeastInGroup = 3;     // poses; fewer are faster one by one
+  static constexpr std::size_t kInRound = 128;  // poses
+  static constexpr std::size_t kTogether = 16;  // groups of poses that are searched together
+  static constexpr std::size_t kTile = 2048;    // poses whose groups one thread checks
+  static constexpr int kLeastInGroup = 3;       // poses; fewer are faster one by one
 
-  // The egos of a thread: for each shape, one per pose that is searched together.
+  // The egos of a thread, by shape.
   class Egos {
    public:
     explicit Egos(const Batch& batch)
         : batch_(batch), of_(batch.shapes_.size()), in_lanes_(batch.shapes_.size()) {}
 
-    // The ego for pose n, which is number i of those searched together.
-    Ego& at(std::size_t n, std::size_t i) {
-      const std::size_t shape = number(n);
-      if (of_[shape].empty()) {
-        of_[shape].assign(batch_.looks_ahead_ ? kAhead : 1, Ego(*batch_.shapes_[shape]));
-      }
-      return of_[shape][i];
+    // The ego for pose n.
+    Ego& at(std::size_t n) {
+      std::optional<Ego>& ego = of_[number(n)];
+      if (!ego) ego.emplace(shape(n));
+      return *ego;
     }
     // The ego in lanes for pose n.
     const LaneShape& in_lanes(std::size_t n) {
@@ -156,7 +139,7 @@ class Batch {
     }
 
     const Batch& batch_;
-    std::vector<std::vector<Ego>> of_;                  // by shape; empty until it is used
+    std::vector<std::optional<Ego>> of_;                // by shape; empty until it is used
     std::vector<std::unique_ptr<LaneShape>> in_lanes_;  // by shape; null until it is used
     std::unique_ptr<DistanceGroup> distances_;
   };
@@ -178,19 +161,8 @@ class Batch {
     }
   }
 
-  // The nearest part at the pose before, or in mode collide the part that collides there. A search
-  // that starts with it has the same answer, but skips most of the tree.
-  std::size_t hint_before(std::size_t n) const noexcept {
-    return n == 0 || hints_.empty() ? kNone : hints_[n - 1].load(std::memory_order_relaxed);
-  }
-  // The same, if that pose is near.
-  std::size_t hint_at(std::size_t n, double reach) const noexcept {
-    if (n == 0) return kNone;
-    const Pose& pose = poses_[n];
-    const Pose& last = poses_[n - 1];
-    const double moved = norm({pose.x - last.x, pose.y - last.y});
-    const double turned = reach * std::fabs(pose.yaw - last.yaw);
-    return moved + turned <= reach ? hint_before(n) : kNone;
+  void check_one(Egos& egos, std::size_t n, const Obstacles::View& view) {
+    if (!is_stopped(n)) finish(n, scene_.check(egos.at(n), poses_[n], options_, view));
   }
 
   // Checks the poses whose time is that of many poses. The obstacles are placed once for each such
@@ -198,18 +170,14 @@ class Batch {
   // follow each other, so that their memory stays in its cache, and checks them in order of time.
   void check_groups(unsigned threads) {
     constexpr std::size_t kMostPlaced = 1 << 16;  // parts
-    constexpr std::size_t kSimilar = 8;  // slices in a row whose trees may be arranged alike
     const std::size_t per_pass =
         std::max(kMostPlaced, poses_.size() / 4) / std::max<std::size_t>(scene_.parts(), 1);
     std::vector<TimeSlice> slices(std::min(groups_.size(), std::max<std::size_t>(per_pass, 1)));
     for (std::size_t first = 0; first < groups_.size(); first += slices.size()) {
       const std::size_t count = std::min(groups_.size() - first, slices.size());
-      for_each_chunk(count, kSimilar, threads, [&] {
-        return [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            obstacles_.place(groups_.time(first + i), slices[i],
-                             i > begin ? &slices[i - 1] : nullptr);
-          }
+      for_each_chunk(count, 1, threads, [&] {
+        return [&](std::size_t i, std::size_t) {
+          obstacles_.place(groups_.time(first + i), slices[i]);
         };
       });
       for_each_chunk(poses_.size(), kTile, threads, [&] {
@@ -226,14 +194,16 @@ class Batch {
 
   // Whether lanes may decide poses of this view: nothing leads to UNKNOWN, and there is no region.
   bool can_use_lanes(const Obstacles::View& view) const noexcept {
-    return scene_.region() == nullptr && (looks_ahead_ || can_measure_in_lanes()) &&
+    return scene_.region() == nullptr &&
+           (options_.mode == Mode::collide || can_measure_in_lanes(view)) &&
            options_.margin >= 0.0 && options_.margin <= kMaxCoordinate &&
            obstacles_.fault_in(view).status == Status::success &&
            obstacles_.can_require(view, options_.margin);
   }
 
-  bool can_measure_in_lanes() const noexcept {
-    return options_.mode == Mode::distance && obstacles_.most_vertices() <= LaneOutline::kMost;
+  bool can_measure_in_lanes(const Obstacles::View& view) const noexcept {
+    return options_.mode == Mode::distance && view.slice == nullptr &&
+           obstacles_.most_vertices() <= LaneOutline::kMost;
   }
 
   // Decides poses in groups of neighbours, with the obstacles at rest or in a slice. Returns the
@@ -242,14 +212,14 @@ class Batch {
   std::span<const std::size_t> check_in_lanes(Egos& egos, std::span<const std::size_t> chosen,
                                               const Obstacles::View& view,
                                               std::span<std::size_t> room) {
-    std::array<PoseGroup, kAhead> groups;
-    std::array<FloatBox, kAhead> boxes;
+    std::array<PoseGroup, kTogether> groups;
+    std::array<FloatBox, kTogether> boxes;
     Bvh::Hits hits;
     const double range = obstacles_.range(view, options_.margin);
     std::size_t open = 0;
     for (std::size_t next = 0; next < chosen.size();) {
       std::size_t count = 0;
-      while (next < chosen.size() && count < kAhead) {
+      while (next < chosen.size() && count < kTogether) {
         const LaneShape& ego = egos.in_lanes(chosen[next]);
         PoseGroup& group = groups[count];
         group = PoseGroup(ego, poses_, of_same_ego(egos, chosen.subspan(next)));
@@ -327,9 +297,6 @@ class Batch {
             static_cast<std::size_t>(answer.pair) / static_cast<std::size_t>(shape.parts());
         if (is_near) result.nearest = obstacles_.owner(near);
         check_free(result.verdict, result.status, result.lower_bound, options_.margin);
-        if (!hints_.empty()) {
-          hints_[n].store(is_near ? near : kNone, std::memory_order_relaxed);
-        }
         finish(n, result);
       }
     }
@@ -375,7 +342,6 @@ class Batch {
         const std::size_t part = answers.part[static_cast<std::size_t>(k)];
         result.verdict = Verdict::collision;
         result.nearest = obstacles_.owner(part);
-        if (!hints_.empty()) hints_[n].store(part, std::memory_order_relaxed);
       } else if (!is_free(result.verdict)) {
         room[open++] = n;
         continue;
@@ -393,117 +359,22 @@ class Batch {
     return result;
   }
 
-  // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
-  void check_some(Egos& egos, std::span<const std::size_t> chosen, Obstacles::View view) {
-    const bool has_view = times_.empty() || view.slice != nullptr;
-    const bool looks_ahead = has_view && looks_ahead_;
-    const bool use_lanes = looks_ahead && view.slice != nullptr && can_use_lanes(view);
-    std::array<Ahead, kAhead> ahead;
-    Bvh::Hits hits;
-    const auto check_one = [&](std::size_t n, Ego& ego, const Ahead& known, std::size_t hint) {
-      const PoseResult result = scene_.check(ego, poses_[n], options_, view, known, &hint);
-      if (!hints_.empty()) hints_[n].store(hint, std::memory_order_relaxed);
-      finish(n, result);
-    };
-    std::array<Transform, kAhead> transforms;  // of the next poses; computed together for speed
-    std::array<bool, kAhead> is_prepared;
-    const auto prepare = [&](std::span<const std::size_t> next) noexcept {
-      for (std::size_t i = 0; i < next.size(); ++i) {
-        const std::size_t hint = hint_before(next[i]);
-        is_prepared[i] = !is_stopped(next[i]) && !(use_lanes && hint == kNone);
-        if (!is_prepared[i]) continue;
-        transforms[i] = Transform::from_pose(poses_[next[i]], obstacles_.origin());
-        if (view.slice != nullptr && hint != kNone) view.slice->part(hint).prefetch();
-      }
-    };
-    std::array<std::size_t, kAhead> group;  // searched together
-    std::array<std::size_t, kAhead> open;   // those that lanes do not decide
-    std::array<Transform, kAhead> of_group;
-    for (std::size_t next = 0; next < chosen.size();) {
+  // Checks the chosen poses, with the obstacles at rest or in a slice.
+  void check_some(Egos& egos, std::span<const std::size_t> chosen, const Obstacles::View& view) {
+    const bool use_lanes = can_use_lanes(view);
+    std::array<std::size_t, kInRound> going;
+    std::array<std::size_t, kInRound> open;
+    while (!chosen.empty()) {
       std::size_t count = 0;
-      for (; count < kAhead && next < chosen.size(); ++next) {
-        const std::size_t slot = next % kAhead;
-        if (slot == 0) prepare(chosen.subspan(next, std::min(kAhead, chosen.size() - next)));
-        const std::size_t n = chosen[next];
-        if (is_stopped(n)) continue;
-        if (!has_view) view = obstacles_.at(times_[n]);
-        Ego& ego = egos.at(n, 0);
-        // In mode collide, it decides which obstacle is named. So it must not depend on how far
-        // other threads are.
-        const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !looks_ahead_;
-        const std::size_t hint = has_hint ? hint_at(n, ego.reach_) : kNone;
-        if (looks_ahead && hint == kNone) {
-          group[count] = n;
-          of_group[count++] = transforms[slot];
-          continue;
-        }
-        if (!is_prepared[slot]) {
-          transforms[slot] = Transform::from_pose(poses_[n], obstacles_.origin());
-        }
-        Ahead known;
-        if (looks_ahead && is_hit(ego, transforms[slot], view.slice->part(hint))) {
-          known.hit = hint;
-        } else {
-          scene_.place(ego, poses_[n], transforms[slot]);
-          known.is_placed = true;
-        }
-        check_one(n, ego, known, hint);
+      for (; !chosen.empty() && count < kInRound; chosen = chosen.subspan(1)) {
+        if (!is_stopped(chosen.front())) going[count++] = chosen.front();
       }
-      std::span<const std::size_t> left = std::span(group).first(count);
+      std::span<const std::size_t> left = std::span(going).first(count);
       if (use_lanes) {
-        left = check_in_lanes(egos, left, view, open);
-        for (std::size_t i = 0; i < left.size(); ++i) {
-          of_group[i] = Transform::from_pose(poses_[left[i]], obstacles_.origin());
-        }
+        left = options_.mode == Mode::collide ? check_in_lanes(egos, left, view, open)
+                                              : measure_in_lanes(egos, left, open);
       }
-      if (left.empty()) continue;
-      look_ahead(egos, left, of_group, view, ahead, hits);
-      for (std::size_t i = 0; i < left.size(); ++i) {
-        const std::size_t n = left[i];
-        if (!is_stopped(n)) check_one(n, egos.at(n, i), ahead[i], kNone);
-      }
-    }
-  }
-
-  // Proves that an ego that is not placed overlaps a part. False: unknown.
-  static bool is_hit(const Ego& ego, const Transform& at, const FoundPart& found) noexcept {
-    if (!found || !ego.extents_.is_known_at(at)) return false;
-    const Convex part = found.convex();
-    for (int i = 0; i < ego.shape_->parts(); ++i) {
-      if (detail::is_proven_overlap(ego.shape_->part(i), at, part, {})) return true;
-    }
-    return false;
-  }
-
-  // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
-  // Places the egos that have parts near them.
-  void look_ahead(Egos& egos, std::span<const std::size_t> chosen,
-                  const std::array<Transform, kAhead>& transforms, const Obstacles::View& view,
-                  std::array<Ahead, kAhead>& ahead, Bvh::Hits& hits) const {
-    std::array<FloatBox, kAhead> boxes;
-    const std::size_t count = chosen.size();
-    const double range = undecided_margin(obstacles_.range(view, options_.margin));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
-      ahead[i] = {};
-      ahead[i].is_known = bounds.low.x > kEverywhere.low.x;
-      boxes[i] = FloatBox::around(bounds.grown(range));
-    }
-    std::size_t found = 0;
-    const Exhausted search =
-        obstacles_.overlapping(std::span(boxes).first(count), view, hits, found);
-    if (!search.is_complete()) return;
-    std::size_t end = 0;
-    for (std::size_t query = 0; query < count; ++query) {
-      const std::size_t begin = end;
-      for (; end < found && hits[end].query == query; ++end) {
-        if (!view.timed) obstacles_.prefetch(hits[end].item);
-      }
-      ahead[query].search = search;
-      ahead[query].near = std::span(hits).subspan(begin, end - begin);
-      if (begin == end && ahead[query].is_known && scene_.region() == nullptr) continue;
-      scene_.place(egos.at(chosen[query], query), poses_[chosen[query]], transforms[query]);
-      ahead[query].is_placed = true;
+      for (const std::size_t n : left) check_one(egos, n, view);
     }
   }
 
@@ -516,10 +387,8 @@ class Batch {
   const CheckOptions& options_;
   const PutResults& put_;
   TimeGroups groups_;
-  std::size_t length_;  // poses in a trajectory
-  bool looks_ahead_;
+  std::size_t length_;                                // poses in a trajectory
   std::vector<std::atomic<std::size_t>> stop_after_;  // by trajectory: its first pose not FREE
-  std::vector<std::atomic<std::size_t>> hints_;  // by pose: a part, see hint_before(); may be empty
 };
 
 }  // namespace gjk

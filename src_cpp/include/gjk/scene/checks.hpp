@@ -24,8 +24,6 @@ struct CheckOptions {
   // After the first pose of a trajectory that is not FREE, its other poses stay UNKNOWN.
   bool stop_at_first = false;
   std::size_t trajectory = 0;  // number of poses in each trajectory; 0: all are one trajectory
-  // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
-  bool warm_start = true;
 };
 
 struct PoseResult {

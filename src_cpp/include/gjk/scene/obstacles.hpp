@@ -201,12 +201,12 @@ class Obstacles {
   }
 
   // Places all parts at a time (s) in `slice`; in() is the view of them.
-  void place(double time, TimeSlice& slice, const TimeSlice* like = nullptr) const {
+  void place(double time, TimeSlice& slice) const {
     const View view{true, time, false, {}, nullptr};
     slice.place(
         *outlines_,
         [&](std::size_t k, PackedParts& room) noexcept { return find(k, view, origin_, room, k); },
-        [&](std::size_t k) noexcept { return bound_of_margin(k); }, like);
+        [&](std::size_t k) noexcept { return bound_of_margin(k); });
   }
   static View in(double time, const TimeSlice& slice) noexcept {
     return {true, time, false, {}, &slice};

@@ -24,7 +24,6 @@
 
 namespace gjk {
 
-struct Ahead;
 class Certificate;
 class Decision;
 
@@ -173,8 +172,7 @@ class Scene {
   static bool place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept;
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
-                   const Obstacles::View& view, const Ahead& ahead,
-                   std::size_t* nearest_part = nullptr) const noexcept;
+                   const Obstacles::View& view) const noexcept;
 
   // m. The distance that part k requires.
   double required_to(std::size_t k, const Obstacles::View& view, double margin) const noexcept;
@@ -182,19 +180,17 @@ class Scene {
   // Certificate from the boxes of two parts.
   static Certificate apart(const Convex& a, const Convex& b) noexcept;
 
-  // Classifies every part within its required distance of the ego, until one collides. `hit_part`
-  // is tested first; afterwards it is the part that collides, if any.
-  void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead& ahead,
-                  std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept;
+  // Classifies every part within its required distance of the ego, until one collides.
+  void collide_at(Ego& ego, double margin, const Obstacles::View& view, Decision& decision,
+                  PoseResult& result) const noexcept;
 
   // Pairs are skipped if their boxes are farther apart than the best distance. Their lower bounds
   // are larger than that distance, so they do not change the result. To make it independent of the
   // order of the visits, the lower bound of a pair counts as at least that of its boxes. If
   // collide() might not answer FREE, a pair is classified at any distance, so that the verdict is
-  // that of mode collide. `nearest_part` is tested first; afterwards it is the part of the closest
-  // pair.
-  void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
-                   Decision& decision, PoseResult& result) const noexcept;
+  // that of mode collide.
+  void distance_at(Ego& ego, double margin, const Obstacles::View& view, Decision& decision,
+                   PoseResult& result) const noexcept;
 
   // Numbers pairs by obstacle part, then ego part. At equal distances the first pair decides.
   static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
@@ -249,12 +245,12 @@ GJK_KERNEL Scene::Ego::Ego(const Shape& shape) : shape_(&shape) {
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose,
                                    const CheckOptions& options) const noexcept {
-  return check(ego, pose, options, Obstacles::at_rest(), {});
+  return check(ego, pose, options, Obstacles::at_rest());
 }
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose, double time,
                                    const CheckOptions& options) const noexcept {
-  return check(ego, pose, options, obstacles_.at(time), {});
+  return check(ego, pose, options, obstacles_.at(time));
 }
 
 GJK_KERNEL void Scene::check(const Shape& shape, std::span<const Pose> poses,
@@ -395,17 +391,10 @@ inline bool Scene::place_about(Ego& ego, const Transform& at, Vec2 origin) noexc
 }
 
 inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& options,
-                               const Obstacles::View& view, const Ahead& ahead,
-                               std::size_t* nearest_part) const noexcept {
-  std::size_t cold = kNone;
-  if (nearest_part == nullptr) nearest_part = &cold;
+                               const Obstacles::View& view) const noexcept {
   PoseResult result;
-  const bool is_clear =
-      ahead.is_known && ahead.search.is_complete() && ahead.near.empty() && region_ == nullptr;
-  const bool is_hit = ahead.hit != kNone;
-  if (!ahead.is_placed && !is_clear && !is_hit) place(ego, pose);
-  if (!(is_clear || is_hit || ego.known_) ||
-      !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+  place(ego, pose);
+  if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
     result.status = Status::invalid_input;
     return result;
   }
@@ -415,13 +404,10 @@ inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& o
     result.nearest = fault.obstacle;
   }
   if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
-  if (is_hit) {
-    decision.take(Verdict::collision, {}, options.margin);
-    result.nearest = obstacles_.owner(ahead.hit);
-  } else if (options.mode == Mode::collide) {
-    collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
+  if (options.mode == Mode::collide) {
+    collide_at(ego, options.margin, view, decision, result);
   } else {
-    distance_at(ego, options.margin, view, *nearest_part, decision, result);
+    distance_at(ego, options.margin, view, decision, result);
     result.lower_bound = decision.lower();
   }
   result.verdict = decision.verdict();
@@ -447,9 +433,7 @@ inline Certificate Scene::apart(const Convex& a, const Convex& b) noexcept {
 }
 
 inline void Scene::collide_at(Ego& ego, double margin, const Obstacles::View& view,
-                              const Ahead& ahead, std::size_t& hit_part, Decision& decision,
-                              PoseResult& result) const noexcept {
-  const std::size_t first = std::exchange(hit_part, kNone);
+                              Decision& decision, PoseResult& result) const noexcept {
   if (is_outside(ego)) {
     if (decision.take(Verdict::collision)) result.nearest = static_cast<std::int64_t>(size());
     return;
@@ -465,30 +449,19 @@ inline void Scene::collide_at(Ego& ego, double margin, const Obstacles::View& vi
         result.nearest = obstacles_.owner(k);
       }
     }
-    if (decision.verdict() != Verdict::collision) return false;
-    hit_part = k;
-    return true;
+    return decision.verdict() == Verdict::collision;
   };
-  if (first != kNone && look_at(first)) return;
   const double range = obstacles_.range(view, margin);
-  Exhausted search = ahead.search;
-  if (search.is_complete()) {
-    for (const Bvh::Hit& hit : ahead.near) {
-      if (look_at(hit.item)) return;
-    }
-  } else {
-    search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(range)), view, look_at);
-  }
+  const Exhausted search =
+      obstacles_.overlapping(ego.bounds_.grown(undecided_margin(range)), view, look_at);
   decision.take(Certificate::exhausted(search, range));
 }
 
 inline void Scene::distance_at(Ego& ego, double margin, const Obstacles::View& view,
-                               std::size_t& nearest_part, Decision& decision,
-                               PoseResult& result) const noexcept {
+                               Decision& decision, PoseResult& result) const noexcept {
   Closest best;
   best.distance = kInfinity;
   std::size_t best_pair = kNone;
-  const std::size_t first = nearest_part;
   const auto take_best = [&](const Closest& closest, std::size_t pair) noexcept {
     if (closest.distance < best.distance ||
         (closest.distance == best.distance && pair < best_pair)) {
@@ -538,15 +511,13 @@ inline void Scene::distance_at(Ego& ego, double margin, const Obstacles::View& v
   };
   const double range = undecided_margin(obstacles_.range(view, margin));
   const auto limit = [&]() noexcept { return std::fmax(best.distance, range); };
-  if (first != kNone) look_at(first);
   const Exhausted search =
       obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
-        if (k != first) look_at(k);
+        look_at(k);
         return limit();
       });
   decision.take(Certificate::exhausted(search, limit()));
   result.distance = best.distance;
-  nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
   if (best_pair == kNone) return;  // no obstacle at a known distance
   result.witness_ego = best.point_a + ego.origin_;
   result.witness_obstacle = best.point_b + ego.origin_;

@@ -39,11 +39,9 @@ class TimeSlice {
   TimeSlice& operator=(const TimeSlice&) = delete;
 
   // find(k, room) returns part k, placed in slot k of the room if it is not placed elsewhere.
-  // margin(k) is the distance (m) by which its bounds are grown. `like`, if any, is a slice of the
-  // same obstacles: its arrangement of the tree is kept if it is about as good at this time.
+  // margin(k) is the distance (m) by which its bounds are grown.
   template <class Find, class Margin>
-  void place(const Outlines& outlines, const Find& find, const Margin& margin,
-             const TimeSlice* like = nullptr) {
+  void place(const Outlines& outlines, const Find& find, const Margin& margin) {
     const std::size_t count = outlines.parts();
     if (parts_.size() != count) make_room(outlines);
     for (std::size_t k = 0; k < count; ++k) {
@@ -51,29 +49,17 @@ class TimeSlice {
       if (!parts_[k]) continue;
       keys_[k] = Bvh::key_at(parts_[k].part().box().center());
     }
-    const auto fill = [&] {
-      for (std::size_t k = 0; k < count; ++k) {
-        tree_.set(k, parts_[k] ? parts_[k].part().bounds().grown(margin(k)) : Box{});
-      }
-      tree_.update();
-    };
-    if (like != nullptr) {
-      tree_ = like->tree_;
-      spread_ = like->spread_;
-      fill();
-      if (tree_.spread() <= kMostSpread * spread_) return;
-    }
     tree_.arrange<2>(count, [this](std::size_t k) noexcept { return keys_[k]; });
-    fill();
-    spread_ = tree_.spread();
+    for (std::size_t k = 0; k < count; ++k) {
+      tree_.set(k, parts_[k] ? parts_[k].part().bounds().grown(margin(k)) : Box{});
+    }
+    tree_.update();
   }
 
   const FoundPart& part(std::size_t k) const noexcept { return parts_[k]; }
   const Bvh& tree() const noexcept { return tree_; }
 
  private:
-  static constexpr double kMostSpread = 1.25;
-
   void make_room(const Outlines& outlines) {
     moved_ = {};
     moved_.reserve(outlines.parts());
@@ -88,7 +74,6 @@ class TimeSlice {
   PackedParts moved_;  // the parts that the obstacles do not have placed
   std::vector<Bvh::Key<2>> keys_;
   Bvh tree_;
-  double spread_ = 0.0;  // m, of the tree when it was arranged
 };
 
 }  // namespace gjk
