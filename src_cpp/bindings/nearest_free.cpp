@@ -5,7 +5,6 @@
 
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "bindings.hpp"
@@ -27,11 +26,7 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
   options.margin = checked_radius(margin, "margin");
   options.tolerance = checked_tolerance(tolerance);
   if (time) checked_time(*time, "time", -1);
-  if (seconds) {
-    using Clock = std::chrono::steady_clock;
-    const std::chrono::duration<double> most(std::fmin(*seconds, 1e6));
-    options.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
-  }
+  if (seconds) options.max_time = *seconds;
   NearestFree found;
   without_gil([&] {
     NearestFreeQuery query(scene, shape);

@@ -8,6 +8,7 @@
 #include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/motion/prediction.hpp"
+#include "gjk/motion/underway.hpp"
 #include "gjk/shape/placing.hpp"
 
 namespace gjk::instances {
@@ -15,12 +16,9 @@ namespace gjk::instances {
 using View = ViewOf<simd::baseline::Set>::Type;
 using detail::Underway;
 
-// ---- templates
+// ---- templates, and functions with an overload
 
 Verdict collide(const Convex& p, const Convex& q, double margin, exact::Contact near) {
-  return exact::collide(p, q, margin, near);
-}
-Verdict collide(const View& p, const View& q, double margin, exact::Contact near) {
   return exact::collide(p, q, margin, near);
 }
 Certificate along(const Convex& p, const Convex& q, Vec2 n, Vec2 from) {
@@ -53,6 +51,7 @@ using OfExtremes = Certificate (*)(const detail::Quadrilateral&, double, double)
 using OfBoxes = Certificate (*)(const Box&, const Box&, double);
 using OfVerdict = Certificate (*)(Verdict, double);
 using OfClosest = Certificate (*)(const Closest&);
+using OfBounds = Certificate (*)(const Bounds&);
 using TakePair = bool (Decision::*)(Verdict, const Certificate&);
 using Take = void (Decision::*)(const Certificate&);
 
@@ -66,6 +65,7 @@ using Take = void (Decision::*)(const Certificate&);
                                              &Certificate::edges,
                                              static_cast<OfVerdict>(&Certificate::of),
                                              static_cast<OfClosest>(&Certificate::of),
+                                             static_cast<OfBounds>(&Certificate::of),
                                              &Certificate::during,
                                              &Certificate::exhausted,
                                              &Proven::take,

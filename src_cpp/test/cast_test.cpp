@@ -8,6 +8,8 @@
 
 #include <random>
 
+#include "gjk/motion/underway.hpp"
+
 namespace gjk::cast_test {
 namespace {
 

@@ -6,7 +6,8 @@
 // A certificate is a lower bound on a distance, radii and errors included, together with its proof:
 // each factory function evaluates an inequality that implies the bound. The candidate it tests (a
 // direction, an edge, a pair of features, a tree search) may be wrong. Then nothing is proven, and
-// the verdict is not FREE. A test of the sources checks that no other file names Verdict::free.
+// the verdict is not FREE. A test of the sources checks that no other file names Verdict::free, but
+// the comparison is_free().
 #pragma once
 
 #include <array>
@@ -36,8 +37,6 @@ class LowerBounds;
 #include "gjk/simd/each_set.hpp"
 
 namespace gjk {
-
-constexpr bool is_free(Verdict verdict) noexcept { return verdict == Verdict::free; }
 
 // If the polygons are farther apart than this, the true shapes are farther apart than `reach`.
 template <class P, class Q>
@@ -140,8 +139,7 @@ class Certificate {
 
   // For exact shapes: the answer of rational arithmetic on the given doubles. For shapes with an
   // error: the best bound along the directions that GJK or the enumeration proposes.
-  template <class P, class Q>
-  [[gnu::noinline]] static Certificate exact(P p, Q q, double margin,
+  [[gnu::noinline]] static Certificate exact(const Convex& p, const Convex& q, double margin,
                                              exact::Contact near) noexcept {
     const double reach = p.radius + q.radius + margin;
     const double error = p.error + q.error;
@@ -176,6 +174,9 @@ class Certificate {
   static Certificate of(const Closest& closest) noexcept {
     return closest.status == Status::success ? at_least(closest.lower_bound) : Certificate{};
   }
+
+  // Certified bounds on a distance, such as those of a closest approach.
+  static Certificate of(const Bounds& distance) noexcept { return at_least(distance.lower); }
 
   // Two shapes that move at constant velocities: the gap after s seconds, along the unit vector n
   // from a to b. In real arithmetic this bound is concave in s. `any_turn`: see
@@ -240,8 +241,8 @@ namespace exact {
 // FREE or COLLISION of two shapes, radii included, without a search. They collide if their distance
 // is at most the margin (m). Exact on the given doubles. Shapes with an error are FREE only if the
 // gap is larger than the error. `near` speeds up the search and does not change the answer.
-template <class P, class Q>
-Verdict collide(const P& p, const Q& q, double margin = 0.0, Contact near = {}) noexcept {
+inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0,
+                       Contact near = {}) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   return Certificate::exact(p, q, margin, near).beyond(margin, Verdict::collision);
 }

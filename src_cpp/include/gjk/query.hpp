@@ -12,7 +12,6 @@
 //   exact       decides the rest by the signs of polynomials             exact.hpp
 #pragma once
 
-#include "gjk/certificate.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/placing.hpp"
 #include "gjk/shape/points.hpp"
@@ -72,6 +71,7 @@ Closest closest(const Hull& a, const Hull& b) noexcept;
 #ifdef GJK_KERNEL
 #include <type_traits>
 
+#include "gjk/certificate.hpp"
 #include "gjk/narrow/axes.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
@@ -305,8 +305,8 @@ GJK_KERNEL Bounds distance(const Hull& a, const Hull& b) noexcept {
         const View u{p};
         const View v{q};
         exact::Contact facing;
-        if (is_overlap(u, v, test_axes(u, v, {true, true, {}}), facing)) return Bounds{0.0, 0.0};
-        return distance_from(u, v, start_at(u, v, facing));
+        if (is_overlap(u, v, test_axes(u, v, {true, true, {}}), facing)) return Bounds{};
+        return distance_from(p, q, start_at(u, v, facing));
       }
       outline_a.find_extremes(box_a);
       outline_b.find_extremes(box_b);

@@ -19,6 +19,8 @@ enum class Verdict : std::uint8_t {
   margin = 3,  // 0 < distance <= margin; not free
 };
 
+constexpr bool is_free(Verdict verdict) noexcept { return verdict == Verdict::free; }
+
 // The statuses of msg/Verdict.msg.
 enum class Status : std::uint16_t {
   undefined = 0,

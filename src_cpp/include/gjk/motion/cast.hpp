@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "gjk/certificate.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -20,17 +19,6 @@
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-// A shape and its motion. The view owns neither.
-struct Moving {
-  Convex shape;
-  Motion motion;
-  double reach = 0.0;  // m, of the vertices about the origin; see gjk::reach()
-
-  static Moving along(const Convex& shape, Motion motion) noexcept {
-    return {shape, motion, gjk::reach(shape)};
-  }
-};
 
 struct CastOptions {
   double margin = 0.0;       // m, >= 0, distance that counts as a hit
@@ -65,107 +53,8 @@ struct Approach {
                   std::numeric_limits<double>::infinity()};
   double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is attained
   Closest closest;                                         // at that time
-  Certificate certificate;                                 // of distance.lower
   int iterations = 0;
 };
-
-namespace detail {
-
-// A shape at time t, its velocity, and its constant rate of turn from then on. The velocity is
-// constant, or turns with the shape.
-struct Underway {
-  Convex shape;
-  Transform at;
-  double reach = 0.0;
-  double yaw = 0.0;
-  Vec2 velocity;
-  double spin = 0.0;
-  double spin_error = 0.0;      // rad/s
-  double velocity_error = 0.0;  // m/s
-  bool is_arc = false;
-
-  static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
-    const Placement placement = piece.at(t, moving.reach);
-    const RoundedVelocity now = piece.velocity_at(t);
-    const double spin = piece.spin();
-    return {moving.shape,
-            Transform::from_pose(placement.pose, {}, placement.error),
-            moving.reach,
-            placement.pose.yaw,
-            now.velocity,
-            spin,
-            piece.yaw_error / piece.duration,
-            now.error,
-            piece.is_arc};
-  }
-
-  // Upper bound (m) on the distance of the origin after s seconds from the straight line: the
-  // remainder of the Taylor series of its position, whose second derivative is |spin| |velocity|.
-  double departure(double s) const noexcept {
-    return is_arc ? 0.5 * (std::fabs(spin) + spin_error) * norm(velocity) * s * s : 0.0;
-  }
-  // Whether the bound for any turn is that of the circle on which the origin moves.
-  bool orbits(bool any_turn) const noexcept { return any_turn && is_arc && spin != 0.0; }
-  // m. Radius of that circle.
-  double orbit() const noexcept { return norm(velocity) / std::fabs(spin); }
-  // m/s. The velocity with which the bound moves.
-  Vec2 bound_velocity(bool any_turn) const noexcept { return orbits(any_turn) ? Vec2{} : velocity; }
-
-  // Whether all of it stays in the domain for s seconds. Outside, its position is unknown.
-  bool stays_in_domain(double s) const noexcept {
-    const auto is_within = [this, s](double x, double y) noexcept {
-      return std::fmax(std::fabs(x), std::fabs(y)) + reach + departure(s) <= kMaxCoordinate;
-    };
-    return in_domain(shape, shape) && at.t_error >= 0.0 && is_within(at.t.x, at.t.y) &&
-           is_within(at.t.x + s * velocity.x, at.t.y + s * velocity.y) &&
-           std::fabs(yaw + s * spin) <= kMaxYaw;
-  }
-
-  // Upper bound (m) on the coordinate of any vertex along the unit vector n after s seconds,
-  // relative to the shape's origin.
-  //
-  // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
-  // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
-  // With `any_turn`, a rotating shape gets the bound `reach`, which holds for any angle; on an arc,
-  // relative to the circle of the origin, whose centre is at perpendicular(velocity) / spin. Both
-  // bounds are convex in s, and so is the departure of the origin, which is added to the first.
-  double support_within(Vec2 n, double s, bool any_turn) const noexcept {
-    if (orbits(any_turn)) return reach + dot(n, perpendicular(velocity)) / spin + orbit();
-    if (any_turn && spin != 0.0) return reach;
-    const Vec2 local = at.rotate_back(n);
-    const double turn = s * spin;
-    const Vec2 tilted = local - turn * perpendicular(local);
-    return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach +
-           departure(s);
-  }
-  // m, error bound of a vertex now.
-  double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
-  // m. Bound on the error of support_within() after s seconds, and of this shape's part of the
-  // distance of the origins in Certificate::moving(). With u = 2^-53 and turn = 1 + |s spin|:
-  // - The vertex, now: error() (pose.apply.gappa).
-  // - `local` is off by 8 u (pose.turn.gappa) and 5 u of rounding, `tilted` by 17 u turn; times
-  //   |p| <= sqrt(2) extent. The support and its dot product add 6 u |tilted|_1 extent
-  //   (axes.support.gappa). Together less than 36 u turn extent.
-  // - The last term and the sum: less than 5 u turn^2 reach + 2 u turn extent.
-  // - The distance of the origins: less than 8 u (|t|_1 + s |velocity|_1).
-  // - The error of the spin: s spin_error reach. That of the velocity: s velocity_error.
-  // - The departure: 7 u of it for rounding, and u for the sum.
-  // - The circle: 9 u of its radius, and its change by the errors of velocity and spin.
-  // The factors 64 and 2 exceed these, and cover the rounding of this function.
-  double rounding(double s, bool any_turn) const noexcept {
-    const double turn = 1.0 + std::fabs(s * spin);
-    const double scale =
-        turn * turn * (shape.extent + reach) + norm1(at.t) + std::fabs(s) * norm1(velocity);
-    const double off = 2.0 * (error() + std::fabs(s) * (spin_error * reach + velocity_error));
-    if (!orbits(any_turn)) return 64.0 * kUnitRoundoff * (scale + departure(s)) + off;
-    const double least = std::fabs(spin) - spin_error;
-    if (!(least > 0.0)) return std::numeric_limits<double>::infinity();
-    return 64.0 * kUnitRoundoff * (scale + orbit()) + off +
-           4.0 * (velocity_error + orbit() * spin_error) / least;
-  }
-};
-
-}  // namespace detail
 
 // The queries below allocate only for shapes with more than Room::kMost vertices.
 
@@ -215,6 +104,8 @@ Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motio
 #ifdef GJK_KERNEL
 #include <cmath>
 
+#include "gjk/certificate.hpp"
+#include "gjk/motion/underway.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/placing.hpp"
 
@@ -510,12 +401,11 @@ GJK_KERNEL Approach closest_approach(const Moving& a, const Moving& b, double t0
   if (is_unfinished && tolerance < found.distance.upper) {
     const Approach coarse =
         closest_approach(a, b, t0, t1, 8.0 * tolerance, max_distance, max_iterations);
-    found.certificate = coarse.certificate;
+    found.distance.lower = coarse.distance.lower;
     if (!std::isnan(coarse.time)) take(coarse.time, coarse.closest);
   } else if (walked.status == Status::success && !walked.stopped) {
-    found.certificate = walked.proven.of_all();
+    found.distance.lower = walked.proven.of_all().lower();
   }
-  found.distance.lower = found.certificate.lower();
   if (walked.status != Status::success || (walked.stopped && least == 0.0)) return found;
   // The gaps are not certain enough for the tolerance.
   if (is_within && !(found.distance.upper - std::fmax(0.0, found.distance.lower) <= tolerance)) {
@@ -624,12 +514,11 @@ GJK_KERNEL Approach closest_approach(const Shape& a, Motion motion_a, const Shap
         nearest = pair;
         continue;
       }
-      const Certificate certificate = weaker(nearest.certificate, pair.certificate);
+      const double lower = std::fmin(nearest.distance.lower, pair.distance.lower);
       const int iterations = nearest.iterations + pair.iterations;
       const Status status = nearest.status != Status::success ? nearest.status : pair.status;
       if (pair.distance.upper < nearest.distance.upper) nearest = pair;
-      nearest.certificate = certificate;
-      nearest.distance.lower = certificate.lower();
+      nearest.distance.lower = lower;
       nearest.iterations = iterations;
       nearest.status = status;
     }

@@ -336,4 +336,15 @@ inline double travel(Motion motion, double reach, double t0, double t1) noexcept
   return (path + std::fmin(turn, 2.0) * reach + 2.0 * error) * relative;
 }
 
+// A shape and its motion. The view owns neither.
+struct Moving {
+  Convex shape;
+  Motion motion;
+  double reach = 0.0;  // m, of the vertices about the origin; see gjk::reach()
+
+  static Moving along(const Convex& shape, Motion motion) noexcept {
+    return {shape, motion, gjk::reach(shape)};
+  }
+};
+
 }  // namespace gjk

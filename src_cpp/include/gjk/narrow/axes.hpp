@@ -77,20 +77,22 @@ bool few_share_vertex(const View& p, const View& q) noexcept {
 }
 
 // For shapes with errors: the best bound along the normals of the edges that separate.
-template <class View>
-Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
-  Certificate best;
-  const auto test_normals = [&best](const View& own, const View& other, std::uint64_t edges) {
-    for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
-      const int i = __builtin_ctzll(edges);
-      const Vec2 from = own.vertex(i);
-      const Vec2 outward = -perpendicular(own.vertex(after(i, own.size)) - from);
-      best = stronger(best, Certificate::along(own, other, outward, from));
-    }
-  };
-  test_normals(p, q, test.of_p.separates);
-  test_normals(q, p, test.of_q.separates);
-  return best;
+[[gnu::noinline]] inline Certificate along_edges(const Convex& p, const Convex& q,
+                                                 const EdgeTests& test) noexcept {
+  return on_views(p, q, [&test](const auto& of_p, const auto& of_q) {
+    Certificate best;
+    const auto test_normals = [&best](const auto& own, const auto& other, std::uint64_t edges) {
+      for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
+        const int i = __builtin_ctzll(edges);
+        const Vec2 from = own.vertex(i);
+        const Vec2 outward = -perpendicular(own.vertex(after(i, own.size)) - from);
+        best = stronger(best, Certificate::along(own, other, outward, from));
+      }
+    };
+    test_normals(of_p, of_q, test.of_p.separates);
+    test_normals(of_q, of_p, test.of_q.separates);
+    return best;
+  });
 }
 
 // Start of the search for the nearest features. Takes the first unsure edge. Returns the vertex of
@@ -110,17 +112,27 @@ exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) 
   return is_of_p ? exact::Contact{end, vertex, false} : exact::Contact{vertex, end, true};
 }
 
+// What exact arithmetic says of the unsure edges, if no edge separates certainly; UNKNOWN if they
+// do not decide.
+[[gnu::noinline, gnu::cold]] inline Verdict verdict_of_unsure(const Convex& p, const Convex& q,
+                                                              const EdgeTests& test) noexcept {
+  if (!edges_decide(p, q, test)) return Verdict::unknown;
+  return on_views(p, q, [&test](const auto& a, const auto& b) {
+    return Certificate::unsure_edges(a, b, test).beyond(0.0, Verdict::collision);
+  });
+}
+
 template <class View, class Begin = Unreported>
 Verdict verdict_of(const View& p, const View& q, const EdgeTests& test, Begin begin = {}) noexcept {
-  const bool is_exact = p.error + q.error == 0.0;
   if (test.is_separated()) {
+    const bool is_exact = p.error + q.error == 0.0;
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
     if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
   } else if (!test.is_unsure() || few_share_vertex(p, q)) {
     return Verdict::collision;
-  }
-  if (edges_decide(p, q, test)) {
-    return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
+  } else {
+    const Verdict verdict = verdict_of_unsure(p, q, test);
+    if (verdict != Verdict::unknown) return verdict;
   }
   begin(Step::exact);
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
@@ -132,10 +144,7 @@ template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
   if (!test.is_unsure() || few_share_vertex(p, q)) return true;
-  if (edges_decide(p, q, test) && !test.is_separated() &&
-      !Certificate::unsure_edges(p, q, test).proves(0.0)) {
-    return true;
-  }
+  if (!test.is_separated() && verdict_of_unsure(p, q, test) == Verdict::collision) return true;
   facing = facing_pair(p, q, test);
   return false;
 }

@@ -33,8 +33,7 @@ namespace gjk::exact {
 // Whether all of p lies to the left of the line through two of its vertices. This is true if p is
 // convex and the vertices are those of an edge. It is checked only before FREE is concluded, so
 // that FREE relies on neither assumption.
-template <class P>
-bool lies_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
+inline bool lies_on_left(const Convex& p, Vec2 from, Vec2 to) noexcept {
   for (int i = 0; i < p.size; ++i) {
     if (orientation(from, to, p.vertex(i)) < 0) return false;
   }
@@ -71,8 +70,7 @@ enum class EdgeAnswer {
 
 // Tests each edge with vertex `first` of q before the others. Near contact, this vertex is on the
 // inner side of most edges, and such edges need no other vertex.
-template <class P, class Q>
-EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
+inline EdgeAnswer test_edges(const Convex& p, const Convex& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
   const Vec2 probe = q.vertex(first);
   bool outside = false;
@@ -94,8 +92,7 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
 }
 
 // Whether all of p precedes all of q in the order by x, then by y. If so, their hulls are disjoint.
-template <class P, class Q>
-bool all_lexicographically_less(const P& p, const Q& q) noexcept {
+inline bool all_lexicographically_less(const Convex& p, const Convex& q) noexcept {
   Vec2 least = q.vertex(0);
   for (int j = 1; j < q.size; ++j) {
     if (lexicographically_less(q.vertex(j), least)) least = q.vertex(j);
@@ -118,8 +115,8 @@ struct Contact {
 // the Minkowski difference are parallel to edges of p or q. If it is flat (points, or segments on
 // one line), no edge separates, but the order along that line does. `near` speeds up the search and
 // does not change the answer.
-template <class P, class Q>
-[[gnu::noinline]] bool disjoint(P p, Q q, Contact near = {}) noexcept {
+[[gnu::noinline]] inline bool disjoint(const Convex& p, const Convex& q,
+                                       Contact near = {}) noexcept {
   if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
   EdgeAnswer answer = test_edges(p, q, near.q);
   if (answer == EdgeAnswer::undecided) answer = test_edges(q, p, near.p);
@@ -139,8 +136,9 @@ struct Pair {
   bool edge_is_of_p = true;
 };
 
-template <class P, class Q, class Visit>
-void for_each_edge_and_vertex(const P& p, const Q& q, bool edge_is_of_p, Visit&& visit) noexcept {
+template <class Visit>
+void for_each_edge_and_vertex(const Convex& p, const Convex& q, bool edge_is_of_p,
+                              Visit&& visit) noexcept {
   const int edges = p.size < 3 ? 1 : p.size;
   for (int i = 0; i < edges; ++i) {
     const int next = detail::after(i, p.size);
@@ -150,8 +148,8 @@ void for_each_edge_and_vertex(const P& p, const Q& q, bool edge_is_of_p, Visit&&
   }
 }
 
-template <class P, class Q, class Visit>
-void for_each_pair(const P& p, const Q& q, Visit&& visit) noexcept {
+template <class Visit>
+void for_each_pair(const Convex& p, const Convex& q, Visit&& visit) noexcept {
   for_each_edge_and_vertex(p, q, true, visit);
   for_each_edge_and_vertex(q, p, false, visit);
 }
@@ -194,11 +192,11 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
 // The nearest pair at vertices at.p and at.q: an edge at one of them with the other vertex; or the
 // first pair that is at most `enough` (m) apart. `least` receives an upper bound (m) on its
 // distance.
-template <class P, class Q>
-Pair nearest_at(const P& p, const Q& q, Contact at, double enough, double& least) noexcept {
+inline Pair nearest_at(const Convex& p, const Convex& q, Contact at, double enough,
+                       double& least) noexcept {
   Pair nearest;
   least = std::numeric_limits<double>::infinity();
-  const auto is_enough = [&](const auto& own, int i, int next, Vec2 vertex, int j,
+  const auto is_enough = [&](const Convex& own, int i, int next, Vec2 vertex, int j,
                              bool is_of_p) noexcept {
     const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
     const double upper = distance_bounds(pair).upper;
@@ -265,8 +263,7 @@ struct Distance {
 };
 
 // Distance of two disjoint polygons, with a relative error of 1e-14 for any coordinates.
-template <class P, class Q>
-[[gnu::noinline]] Distance distance(P p, Q q) noexcept {
+[[gnu::noinline]] inline Distance distance(const Convex& p, const Convex& q) noexcept {
   double upper = std::numeric_limits<double>::infinity();
   for_each_pair(p, q,
                 [&](const Pair& pair) { upper = std::fmin(upper, distance_bounds(pair).upper); });
@@ -309,8 +306,8 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
 // Whether all vertices of `own` and `other` are more than sqrt(reach_squared) apart along the
 // direction of the pair: the normal of its edge, which belongs to `own`, or the direction from one
 // vertex to the other. Exact comparison of polynomials over all vertices of both.
-template <class P, class Q, int N>
-bool separates_beyond(const P& own, const Q& other, const Pair& pair,
+template <int N>
+bool separates_beyond(const Convex& own, const Convex& other, const Pair& pair,
                       const Expansion<N>& reach_squared) noexcept {
   count_exact();
   const bool before = exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0;
@@ -340,8 +337,8 @@ bool separates_beyond(const P& own, const Q& other, const Pair& pair,
 
 // Whether two disjoint exact shapes are farther apart than the margin (m). `distance` is that of
 // their polygons. Tiny radii and margins are rounded up, because their products would underflow.
-template <class P, class Q>
-bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
+inline bool is_beyond(const Convex& p, const Convex& q, double margin,
+                      const Distance& distance) noexcept {
   const double reach = p.radius + q.radius + margin;
   const double slack = 4.0 * kUnitRoundoff * reach;
   const auto length = [](double v) noexcept {

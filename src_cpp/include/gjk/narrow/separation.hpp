@@ -261,9 +261,8 @@ Separation separation_from(const P& p, const Q& q, const Simplex& start,
 }
 
 // Level 3 for shapes in the domain.
-template <class P, class Q>
-Closest closest_of(const P& p, const Q& q, const Separation& separation,
-                   const exact::Pair& pair) noexcept {
+inline Closest closest_of(const Convex& p, const Convex& q, const Separation& separation,
+                          const exact::Pair& pair) noexcept {
   Closest result;
   result.status = Status::success;
   result.iterations = separation.iterations;
@@ -292,69 +291,68 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   return result;
 }
 
-// The steps after the extremes w, in the widest vectors of this processor. Calls query(p, q, start)
-// for pairs that the extremes and axes leave undecided. Returns `overlapping` if the shapes
-// certainly overlap, and `vertices_overlap` if the hulls of their vertices do, which for shapes
-// with errors is less.
-//
-// If the boxes are apart, the search starts from the support vertex towards O as seen from the
-// middle of P - Q; otherwise from an edge that may separate, or the quadrilateral's edge that faces
-// O.
-template <class Query, class Result>
-Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
-                      const Result& overlapping, const Result& vertices_overlap,
-                      const Query& query) noexcept {
+// What is known of two shapes before the search. `vertices_overlap`: the hulls of their vertices
+// do, which for shapes with errors is less.
+enum class Before { open, vertices_overlap, overlap };
+
+// The steps after the extremes w. They set the start of the search: if the boxes are apart, the
+// support vertex towards O as seen from the middle of P - Q; otherwise an edge that may separate,
+// or the quadrilateral's edge that faces O.
+inline Before after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                             Simplex& start) noexcept {
   const double error = (p.error + q.error) * (1.0 + 4.0 * kUnitRoundoff);
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side, error);
-  if (inner == kAllSides) return overlapping;
+  if (inner == kAllSides) return Before::overlap;
   const Axes axes = apart ? Axes{} : Axes::deciding(p, q, inner);
-  return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
-    Simplex start;
+  if (!apart && !axes.decide) {
+    start = facing_edge(p, q, w, side);
+    return Before::open;
+  }
+  return on_views(p, q, [&](const auto& a, const auto& b) {
+    exact::Contact facing;
     if (apart) {
       start.push(support(a, b, -middle(w)));
-    } else if (axes.decide) {
-      const EdgeTests test = test_axes(a, b, axes);
-      exact::Contact facing;
-      if (is_overlap(a, b, test, facing)) return vertices_overlap;
-      start = start_at(p, q, facing);
+    } else if (is_overlap(a, b, test_axes(a, b, axes), facing)) {
+      return Before::vertices_overlap;
     } else {
-      start = facing_edge(p, q, w, side);
+      start = start_at(a, b, facing);
     }
-    return query(a, b, start);
+    return Before::open;
   });
 }
 
 // Level 2 from a simplex.
-template <class View>
-Bounds distance_from(const View& p, const View& q, const Simplex& start) noexcept {
-  Bounds near;
-  if (is_settled_at(p, q, contact(start), near)) return near;
-  exact::Pair pair;
-  const Separation found = separation_from(p, q, start, &pair);
-  if (found.outcome == Outcome::separated) return distance_of_surfaces(p, q, found.bounds);
-  return distance_of_surfaces(p, q, {0.0, std::fmax(0.0, found.may_be_apart)});
+[[gnu::noinline]] inline Bounds distance_from(const Convex& p, const Convex& q,
+                                              const Simplex& start) noexcept {
+  return on_views(p, q, [&](const auto& a, const auto& b) {
+    Bounds near;
+    if (is_settled_at(a, b, contact(start), near)) return near;
+    exact::Pair pair;
+    const Separation found = separation_from(a, b, start, &pair);
+    if (found.outcome == Outcome::separated) return distance_of_surfaces(a, b, found.bounds);
+    return distance_of_surfaces(a, b, {0.0, std::fmax(0.0, found.may_be_apart)});
+  });
 }
 
 [[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
-  const Bounds vertices_overlap = distance_of_surfaces(p, q, {0.0, 0.0});
-  return after_extremes(p, q, w, apart, Bounds{0.0, 0.0}, vertices_overlap,
-                        [](const auto& a, const auto& b, const Simplex& start) noexcept {
-                          return distance_from(a, b, start);
-                        });
+  Simplex start;
+  const Before before = after_extremes(p, q, w, apart, start);
+  if (before == Before::open) return distance_from(p, q, start);
+  return before == Before::overlap ? Bounds{} : distance_of_surfaces(p, q, Bounds{});
 }
 
 [[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
+  Separation found;
   exact::Pair pair;
-  Separation overlapping;
-  overlapping.outcome = Outcome::overlapping;
-  const Separation found =
-      after_extremes(p, q, w, apart, overlapping, overlapping,
-                     [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                       return separation_from(a, b, start, &pair);
-                     });
+  Simplex start;
+  found.outcome = Outcome::overlapping;
+  if (after_extremes(p, q, w, apart, start) == Before::open) {
+    found = on_views(
+        p, q, [&](const auto& a, const auto& b) { return separation_from(a, b, start, &pair); });
+  }
   return closest_of(p, q, found, pair);
 }
 

@@ -3,7 +3,6 @@
 // The answer for the nearest pose at which the vehicle is free.
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -59,7 +58,6 @@ void fields(const NearestFreeAnswer& a, const Known&, F&& f) {
 inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFreeRequest& request,
                                       const Budget& budget = {}) {
   using namespace detail;
-  using Clock = std::chrono::steady_clock;
   NearestFreeOptions options;
   options.max_shift = request.max_shift;
   options.max_turn = request.max_turn;
@@ -80,10 +78,7 @@ inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFre
     result.shift = result.turn = 0.0;
     return result;
   }
-  if (std::isfinite(budget.search_time)) {
-    const std::chrono::duration<double> most(std::fmin(budget.search_time, 1e6));
-    options.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
-  }
+  options.max_time = budget.search_time;
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
   NearestFreeQuery query(*snapshot.scene, vehicle.shape());
   const NearestFree found = query.at(request.pose, options);

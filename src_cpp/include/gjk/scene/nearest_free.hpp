@@ -3,7 +3,6 @@
 // The free pose that is nearest to a given pose.
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +30,8 @@ struct NearestFreeOptions {
   // Parts of the ego that are placed, and pairs of parts that are compared. A vehicle of many parts
   // needs more of them for each cell.
   std::size_t most_parts = 100'000'000;
-  // The search ends then, with the status time_budget.
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // s. A search that takes longer ends with the status time_budget.
+  double max_time = std::numeric_limits<double>::infinity();
 };
 
 struct NearestFree {
@@ -93,10 +92,7 @@ class NearestFreeQuery {
   NearestFree find(const Pose& pose, const Obstacles::View& view,
                    const NearestFreeOptions& options);
 
-  bool is_late() const noexcept {
-    using Clock = std::chrono::steady_clock;
-    return options_.deadline != Clock::time_point::max() && Clock::now() > options_.deadline;
-  }
+  bool is_late() const noexcept;
   Pose changed(const Change& by) const noexcept {
     return {start_.x + by.shift.x, start_.y + by.shift.y, start_.yaw + by.turn};
   }
@@ -136,6 +132,7 @@ class NearestFreeQuery {
   Pose start_;
   Obstacles::View view_;
   NearestFreeOptions options_;
+  double begin_ = 0.0;  // s, of detail::steady_time()
   std::optional<Change> best_;
   std::vector<Cell> cells_;   // heap
   std::size_t blocking_ = 0;  // part that was nearest to blocking last
@@ -147,6 +144,7 @@ class NearestFreeQuery {
 
 #ifdef GJK_KERNEL
 #include <algorithm>
+#include <chrono>
 
 #include "gjk/certificate.hpp"
 #include "gjk/query.hpp"
@@ -162,11 +160,25 @@ GJK_KERNEL NearestFree NearestFreeQuery::at(const Pose& pose, double time,
   return find(pose, scene_->obstacles().at(time), options);
 }
 
+namespace detail {
+
+inline double steady_time() noexcept {  // s
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+}  // namespace detail
+
+inline bool NearestFreeQuery::is_late() const noexcept {
+  return std::isfinite(options_.max_time) && detail::steady_time() > begin_ + options_.max_time;
+}
+
 inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::View& view,
                                           const NearestFreeOptions& options) {
   start_ = pose;
   view_ = view;
   options_ = options;
+  if (std::isfinite(options.max_time)) begin_ = detail::steady_time();
   examined_ = 0;
   work_ = 0;
   blocking_ = 0;
@@ -191,7 +203,7 @@ inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::Vie
 inline PoseResult NearestFreeQuery::check(const Change& by) noexcept {
   ++examined_;
   work_ += ego_.placed_.size();
-  return scene_->check(ego_, changed(by), {.margin = options_.margin}, view_, {});
+  return scene_->check(ego_, changed(by), {.margin = options_.margin}, view_);
 }
 
 inline bool NearestFreeQuery::is_free_at(const Change& by) noexcept {

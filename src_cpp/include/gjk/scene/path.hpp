@@ -453,7 +453,8 @@ class PathCheck {
       double upper = approach.distance.upper;
       if (owner == outside_) upper = region_->distance_to_true(upper, other.shape.radius);
       upper_ = std::fmin(upper_, upper);
-      certificate = approach.certificate;  // true whatever the status: a walk to the end proved it
+      certificate = Certificate::of(
+          approach.distance);  // true whatever the status: a walk to the end proved it
     }
     if (certificate.proves(most)) {
       decision_.take(certificate, most);
