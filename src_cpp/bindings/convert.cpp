@@ -86,7 +86,6 @@ void each_return(const Doubles& ranges, double angle_min, double angle_increment
                  "1e6 rad for the last beam");
   for (std::size_t i = 0; i < length(ranges); ++i) {
     const double range = ranges.data()[i];
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (range == kInfinity) continue;
     const bool is_close = range == -kInfinity;
     if (!is_close && !(range >= range_min && range <= range_max)) {

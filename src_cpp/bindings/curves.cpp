@@ -50,7 +50,7 @@ struct Candidates {
 
   void add(const Curve& curve) { curves[count++] = curve; }
   double shortest() const {  // m
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     for (std::size_t i = 0; i < count; ++i) least = std::fmin(least, curves[i].length());
     return least;
   }

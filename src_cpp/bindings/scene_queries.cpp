@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "bindings.hpp"
@@ -19,7 +18,7 @@ using Extents = std::vector<py::ssize_t>;
 // NaN for each answer. The array is a view of one number, so it is read-only.
 py::array_t<double> not_computed(const Extents& extents) {
   py::array_t<double> one(1);
-  one.mutable_data()[0] = std::numeric_limits<double>::quiet_NaN();
+  one.mutable_data()[0] = kNaN;
   py::detail::array_proxy(one.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return {extents, Extents(extents.size()), one.data(), one};
 }

@@ -128,7 +128,6 @@ std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
   bool are_lives = length(lifetimes) == 2 * count;
   for (std::size_t i = 0; are_lives && i < count; ++i) {
     const Interval life{lifetimes.data()[2 * i], lifetimes.data()[2 * i + 1]};
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     are_lives = life.begin <= life.end && life.begin < kInfinity && life.end > -kInfinity;
   }
   if (!are_lives || length(margins) != count || length(margin_rates) != count ||
@@ -177,7 +176,6 @@ Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
     if (piece != nullptr) {
       pose = piece->at(since, 0.0).pose;
     } else if (time && !(exists && motion.empty() && since == 0.0)) {
-      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       pose = {kNaN, kNaN, kNaN};
     }
     poses.push_back(pose);

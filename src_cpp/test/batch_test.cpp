@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/query.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

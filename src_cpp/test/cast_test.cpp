@@ -8,7 +8,10 @@
 
 #include <random>
 
+#include "gjk/certificate.hpp"
 #include "gjk/motion/underway.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/placing.hpp"
 
 namespace gjk::cast_test {
 namespace {

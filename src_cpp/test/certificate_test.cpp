@@ -15,9 +15,6 @@
 namespace gjk::certificate_test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 Exhausted searched(bool to_its_end) {
   Bvh tree;
   tree.arrange<2>(1, [](std::size_t) noexcept { return Bvh::key_at({}); });
@@ -385,8 +382,6 @@ TEST(Decision, of_a_free_pair_has_the_better_bound) {
 TEST(CheckFree, free_without_a_bound_of_the_margin_is_an_internal_error) {
   const Verdict free = Certificate::of(Verdict::margin, 0.0).beyond(-1.0, Verdict::unknown);
   ASSERT_TRUE(is_free(free));
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::size_t before = internal_errors;
   for (const double bound : {0.5, std::nextafter(0.5, 1.0), 7.0, kInfinity}) {
     Verdict verdict = free;

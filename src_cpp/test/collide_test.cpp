@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gjk/narrow/gjk.hpp"
 #include "gjk/query.hpp"
 #include "pairs.hpp"
 
@@ -15,9 +16,6 @@ namespace {
 using namespace detail;
 
 using test::Outline;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One bad number anywhere, in any place of either shape.
 TEST(Collide, nan_infinity_and_range_are_never_free) {

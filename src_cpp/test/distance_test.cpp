@@ -218,7 +218,6 @@ TEST(Closest, radius_moves_the_surface) {
 }
 
 TEST(Closest, bad_input_has_no_distance) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const Outline p{{0, 1, kNaN}, {0, 0, 1}};
   const Outline q{{50, 51, 51}, {0, 0, 1}};
   const Closest found = closest(p.convex(), q.convex());

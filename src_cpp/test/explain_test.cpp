@@ -17,8 +17,6 @@
 namespace gjk::explain_test {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 Shape unit_box() {
   Shape box;
   make_box(1.0, 1.0, box);

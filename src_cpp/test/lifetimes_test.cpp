@@ -19,9 +19,6 @@ namespace {
 
 using test::shape_of;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Shape point() { return shape_of({{0.0}, {0.0}}); }
 
 // A point at the origin that stands there from its stamp until `known` (s) after it.

@@ -19,8 +19,6 @@ namespace {
 
 using test::Outline;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 // The squared distance of a point to an edge.
 mpq_class squared_distance(Vec2 from, Vec2 to, Vec2 vertex) {
   const mpq_class ex = mpq_class(to.x) - mpq_class(from.x);

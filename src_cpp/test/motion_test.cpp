@@ -18,7 +18,6 @@ static_assert(sizeof(long double) > sizeof(double), "the reference needs more di
 
 using Wide = long double;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 
 class Random {

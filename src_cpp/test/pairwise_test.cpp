@@ -76,7 +76,6 @@ TEST(Pairwise, the_worst_part_decides) {
 }
 
 TEST(Pairwise, bad_input_is_never_free) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const test::Outline square{{0, 1, 1, 0}, {0, 0, 1, 1}};
   const auto verdict = [&](const Shape& shape, const Pose& pose, const CheckOptions& options) {
     Scene a, b;

@@ -13,9 +13,6 @@
 namespace gjk::path_test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 Shape shape_of(const std::vector<Vec2>& vertices, double radius = 0.0) {
   Shape shape;
   shape.add_part(vertices, radius);

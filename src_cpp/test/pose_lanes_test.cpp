@@ -67,8 +67,6 @@ TEST(PoseLanes, decide_what_is_clear) {
 TEST(PoseLanes, groups_end_before_what_is_far_or_not_a_number) {
   const Shape robot = box(0.5, 0.3);
   const LaneShape ego(robot);
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<std::size_t> numbers{0, 1, 2, 3, 4, 5, 6, 7, 8};
   const auto size_of = [&](const std::vector<Pose>& poses) {
     return PoseGroup(ego, poses, std::span(numbers).first(poses.size())).size();

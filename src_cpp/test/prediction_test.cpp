@@ -12,8 +12,6 @@
 namespace gjk::prediction_test {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Velocity kNone{kNaN, 0.0, 0.0};
 constexpr Pose kHere{10.0, 20.0, 0.5};
 

@@ -19,8 +19,6 @@
 namespace gjk::rules_test {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 Shape box(double half) {

@@ -40,8 +40,6 @@ TEST(Scene, bad_ego_poses_are_never_free) {
   const Scene scene = scene_of({{50.0, 0.0}});
   const Shape car = square();
   Scene::Ego ego(car);
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double bad : {kNaN, kInfinity, -kInfinity}) {
     for (const Pose& pose : {Pose{bad, 0, 0}, Pose{0, bad, 0}, Pose{0, 0, bad}}) {
       for (const Mode mode : {Mode::collide, Mode::distance}) {
@@ -57,7 +55,6 @@ TEST(Scene, bad_ego_poses_are_never_free) {
 }
 
 TEST(Scene, bad_obstacles_are_never_free) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const Shape car = square();
   Scene::Ego ego(car);
   const auto verdict = [&ego](const Shape& shape, const Pose& pose, Mode mode) {
@@ -260,7 +257,6 @@ TEST(Scene, a_batch_is_its_poses) {
 }
 
 TEST(Scene, a_batch_is_never_free_of_bad_poses) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const Scene scene = scene_of({{50.0, 0.0}});
   for (const Mode mode : {Mode::collide, Mode::distance}) {
     const std::vector<Pose> poses{

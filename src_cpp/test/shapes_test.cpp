@@ -18,8 +18,6 @@
 namespace gjk::shapes_test {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 // A U, open to the top: its hull contains more than itself.
 Shape make_u() {
   const std::vector<Vec2> u{{0, 0}, {6, 0}, {6, 3}, {5, 3}, {5, 1}, {1, 1}, {1, 3}, {0, 3}};

@@ -11,8 +11,6 @@
 namespace gjk::time_to_collision_test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Shape box(double x, double y) {
   Shape shape;
   shape.add_part(std::vector<Vec2>{{-x, -y}, {x, -y}, {x, y}, {-x, y}}, 0.0);

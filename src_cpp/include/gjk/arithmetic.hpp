@@ -35,3 +35,12 @@ gjk_collision::gjk. Otherwise the last bits of bounds depend on the compiler's f
 #elif defined(GJK_KERNEL_SOURCE)  // a source of the library, which has a copy of each
 #define GJK_KERNEL [[gnu::used]] inline
 #endif
+
+#include <limits>
+
+namespace gjk {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace gjk

@@ -14,8 +14,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/broad/exhausted.hpp"
 #include "gjk/narrow/edge_tests.hpp"
 #include "gjk/narrow/exact.hpp"
@@ -48,7 +48,7 @@ double grown_reach(const P& p, const Q& q, double reach) noexcept {
 template <std::size_t kLanes>
 class LowerBounds {
  public:
-  LowerBounds() noexcept { of_.fill(std::numeric_limits<double>::infinity()); }
+  LowerBounds() noexcept { of_.fill(kInfinity); }
   const double* from(std::size_t first) const noexcept { return &of_[first]; }
   // Bounds of the lanes from `first` on. No vector is passed by value, so that functions of any set
   // may call it.
@@ -230,7 +230,7 @@ class Certificate {
   }
   static constexpr Certificate greater_than(double lower) noexcept { return {lower, true}; }
 
-  static constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  static constexpr double kNothing = -kInfinity;
 
   double lower_ = kNothing;
   bool is_greater_ = false;  // the distance is strictly greater than `lower_`

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,7 +32,7 @@ struct Reply {
   // says why, and the other results have their values for "none". `is_free` is that above.
   typename Service::Response response;
   // From the request to the response (s). Infinity: no response in time.
-  double round_trip = std::numeric_limits<double>::infinity();
+  double round_trip = kInfinity;
 
   explicit operator bool() const = delete;
 };
@@ -57,8 +56,6 @@ inline PosesAsked asked_by(const srv::CheckPoses::Request& request) {
 }
 
 namespace detail {
-
-inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline bool is_verdict_free(const msg::Verdict& verdict) noexcept {
   return verdict.verdict == msg::Verdict::FREE && verdict.status == msg::Verdict::SUCCESS;

@@ -9,8 +9,8 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -35,10 +35,10 @@ struct Impact {
   // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
   Status status = Status::undefined;
   // s, of the hit; infinity if FREE, NaN if UNKNOWN
-  double time = std::numeric_limits<double>::quiet_NaN();
-  double last_valid = std::numeric_limits<double>::quiet_NaN();  // s, free on [t0, last_valid), or
-                                                                 // up to t1 when FREE
-  Closest closest;                                               // at the hit
+  double time = kNaN;
+  double last_valid = kNaN;  // s, free on [t0, last_valid), or
+                             // up to t1 when FREE
+  Closest closest;           // at the hit
   int iterations = 0;
 
   bool hit() const noexcept { return verdict == Verdict::collision || verdict == Verdict::margin; }
@@ -49,10 +49,9 @@ struct Approach {
   Status status = Status::undefined;  // as in Impact; `distance` is incomplete unless success
   // m, signed. If lower is -inf, they come within the tolerance of contact at `time`; the search
   // ends there, and they may overlap more deeply later.
-  Bounds distance{-std::numeric_limits<double>::infinity(),
-                  std::numeric_limits<double>::infinity()};
-  double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is attained
-  Closest closest;                                         // at that time
+  Bounds distance{-kInfinity, kInfinity};
+  double time = kNaN;  // s, at which distance.upper is attained
+  Closest closest;     // at that time
   int iterations = 0;
 };
 
@@ -70,7 +69,7 @@ Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
 // that is proven.
 Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
                           double tolerance = CastOptions{}.tolerance,
-                          double max_distance = std::numeric_limits<double>::infinity(),
+                          double max_distance = kInfinity,
                           int max_iterations = CastOptions{}.max_iterations);
 
 // How far (m) shape a can move from its pose along `direction` before it is within the margin of b.
@@ -356,7 +355,7 @@ GJK_KERNEL Impact time_of_impact(const Moving& a, const Moving& b, double t0, do
   } else if (walked.status == Status::success) {
     impact.verdict = walked.proven.of_all().beyond(options.margin, Verdict::unknown);
     if (is_free(impact.verdict)) {
-      impact.time = std::numeric_limits<double>::infinity();
+      impact.time = kInfinity;
     } else {
       impact.status = Status::internal_error;
     }

@@ -11,6 +11,7 @@
 #include <numbers>
 #include <span>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/arc.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -64,7 +65,7 @@ inline double angle_of(Vec2 p) noexcept {
   const double large = std::fmax(x, y), small = std::fmin(x, y);
   if (large == 0.0) return 0.0;
   if (!(x <= std::numeric_limits<double>::max() && y <= std::numeric_limits<double>::max())) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
   const double tangent = small / large;
   const double k = std::rint(8.0 * tangent);
@@ -192,7 +193,7 @@ class Drive {
 
 inline Curve no_curve() noexcept {
   Curve curve;
-  curve.arcs[0].length = std::numeric_limits<double>::quiet_NaN();
+  curve.arcs[0].length = kNaN;
   curve.count = 1;
   return curve;
 }

@@ -10,8 +10,8 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/curve.hpp"
 
 namespace gjk {
@@ -20,7 +20,7 @@ namespace detail {
 struct DubinsWord {
   enum class Kind { none, lsl, lsr, lrl };
 
-  double length = std::numeric_limits<double>::infinity();
+  double length = kInfinity;
   Kind kind = Kind::none;
   bool is_mirrored = false;
   double t = 0.0;  // rad, first arc

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
@@ -62,10 +62,10 @@ inline double sinc(double x, double sin) noexcept {
 // pose(t) = from + (t - start) / duration * change, for begin <= t <= end. If it is an arc, the
 // velocity turns with the shape: `change` is that of the initial velocity, see on_arc().
 struct Piece {
-  double begin = -std::numeric_limits<double>::infinity();  // s
-  double end = std::numeric_limits<double>::infinity();     // s
-  double start = 0.0;                                       // s
-  double duration = 1.0;                                    // s, > 0
+  double begin = -kInfinity;  // s
+  double end = kInfinity;     // s
+  double start = 0.0;         // s
+  double duration = 1.0;      // s, > 0
   Pose from;
   Pose change;
   double yaw_error = 0.0;   // rad, error bound of `change.yaw`
@@ -321,9 +321,9 @@ inline double travel(Motion motion, double reach, double t0, double t1) noexcept
   double t = t0;
   do {
     const Piece* piece = piece_at(motion, t, hint);
-    if (piece == nullptr) return std::numeric_limits<double>::infinity();
+    if (piece == nullptr) return kInfinity;
     const double end = std::fmin(t1, piece->end);
-    if (!(end > t) && t < t1) return std::numeric_limits<double>::infinity();
+    if (!(end > t) && t < t1) return kInfinity;
     relative += 4.0 * kUnitRoundoff;  // rounding of the sums
     if (end > t) {
       path += norm(piece->velocity()) * (end - t);

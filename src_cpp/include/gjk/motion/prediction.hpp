@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/pose.hpp"
 
@@ -33,7 +33,7 @@ struct Prediction {
 // at times (s after the stamp, strictly increasing, not negative).
 struct ReportedMotion {
   Pose pose;
-  Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not reported
+  Velocity velocity{kNaN, 0.0, 0.0};  // any NaN: not reported
   std::span<const double> path_times;
   std::span<const Pose> path_poses;
 };
@@ -42,7 +42,7 @@ struct ReportedMotion {
 // stamp and a path time would be rounded, and close times could become equal.
 inline void append_prediction(const ReportedMotion& reported, const Prediction& prediction,
                               std::vector<Piece>& pieces) {
-  constexpr double kForEver = std::numeric_limits<double>::infinity();
+  constexpr double kForEver = kInfinity;
   const std::size_t before = pieces.size();
   const double last = prediction.horizon;
   const Velocity& v = reported.velocity;

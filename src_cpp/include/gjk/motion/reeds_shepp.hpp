@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/curve.hpp"
 
 namespace gjk {
@@ -23,7 +23,7 @@ namespace detail {
 struct ReedsSheppWord {
   enum class Kind { none, lsl, lsr, lrl, lrl_back, lrlr, lrsl, lrsl_back, lrsr, lrsr_back, lrslr };
 
-  double length = std::numeric_limits<double>::infinity();
+  double length = kInfinity;
   Kind kind = Kind::none;
   bool is_mirrored = false;
   bool is_backwards = false;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/domain.hpp"
@@ -102,7 +102,7 @@ struct Underway {
     const double off = 2.0 * (error() + std::fabs(s) * (spin_error * reach + velocity_error));
     if (!orbits(any_turn)) return 64.0 * kUnitRoundoff * (scale + departure(s)) + off;
     const double least = std::fabs(spin) - spin_error;
-    if (!(least > 0.0)) return std::numeric_limits<double>::infinity();
+    if (!(least > 0.0)) return kInfinity;
     return 64.0 * kUnitRoundoff * (scale + orbit()) + off +
            4.0 * (velocity_error + orbit() * spin_error) / least;
   }

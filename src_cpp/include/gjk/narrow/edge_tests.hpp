@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 
@@ -42,8 +42,8 @@ struct EdgeTests {
 
 // Extent of vertices along a direction n, relative to a point `from`.
 struct Span {
-  double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
-  double size = 0.0;  // upper bound on the computed |v - from|_1
+  double most = -kInfinity;  // largest n.(v - from), rounded
+  double size = 0.0;         // upper bound on the computed |v - from|_1
 };
 
 // Upper bound on the computed |v - from|_1 of all vertices v. It holds because rounding is

@@ -13,8 +13,8 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/narrow/edge_tests.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
@@ -195,7 +195,7 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
 inline Pair nearest_at(const Convex& p, const Convex& q, Contact at, double enough,
                        double& least) noexcept {
   Pair nearest;
-  least = std::numeric_limits<double>::infinity();
+  least = kInfinity;
   const auto is_enough = [&](const Convex& own, int i, int next, Vec2 vertex, int j,
                              bool is_of_p) noexcept {
     const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
@@ -259,16 +259,16 @@ struct Distance {
   Bounds bounds;  // m, between the polygons without their radii
   Pair pair;      // the closest pair
   // m, lower bound on the gap between all vertices along the direction of `pair`
-  double gap = -std::numeric_limits<double>::infinity();
+  double gap = -kInfinity;
 };
 
 // Distance of two disjoint polygons, with a relative error of 1e-14 for any coordinates.
 [[gnu::noinline]] inline Distance distance(const Convex& p, const Convex& q) noexcept {
-  double upper = std::numeric_limits<double>::infinity();
+  double upper = kInfinity;
   for_each_pair(p, q,
                 [&](const Pair& pair) { upper = std::fmin(upper, distance_bounds(pair).upper); });
   Distance best;
-  best.bounds = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  best.bounds = {kInfinity, kInfinity};
   for_each_pair(p, q, [&](const Pair& pair) {
     if (distance_bounds(pair).lower > upper) return;
     const Bounds tight = tight_distance_bounds(pair);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
@@ -27,8 +27,8 @@ namespace detail {
 
 // The part of a polygon farthest along the unit vector n: a vertex or an edge.
 struct Face {
-  double height = -std::numeric_limits<double>::infinity();  // m, along n, relative to `origin`
-  double from = 0.0;                                         // m, across n
+  double height = -kInfinity;  // m, along n, relative to `origin`
+  double from = 0.0;           // m, across n
   double to = 0.0;
   int first = 0;  // vertices, counter-clockwise
   int second = 0;
@@ -42,7 +42,7 @@ Face farthest_face(const P& p, Vec2 n, Vec2 origin, double slack) noexcept {
   for (int i = 0; i < p.size; ++i) {
     face.height = std::fmax(face.height, dot(n, p.vertex(i) - origin));
   }
-  face.from = std::numeric_limits<double>::infinity();
+  face.from = kInfinity;
   face.to = -face.from;
   for (int i = 0; i < p.size; ++i) {
     const Vec2 v = p.vertex(i) - origin;
@@ -97,7 +97,7 @@ struct EdgeDepth {
   Vec2 outward;  // as long as the edge
   double length = 0.0;
   double sign = 1.0;  // 1: edge of p; -1: edge of q
-  double deepest = -std::numeric_limits<double>::infinity();
+  double deepest = -kInfinity;
   double at_least = deepest;
   double at_most = deepest;
 };
@@ -148,7 +148,7 @@ class Edges {
 
   // An upper bound (m) of the penetration depth: that of the edge that seems the least deep one.
   double limit(bool is_convex) noexcept {
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     int index = -1;
     for (int i = 0; i < owner_.size; ++i) {
       EdgeDepth edge = at(i);
@@ -172,7 +172,7 @@ class Edges {
       EdgeDepth edge = at(i);
       if (!(edge.length > kLeastEdge)) continue;
       EdgeDepth least = edge;
-      if (limit < std::numeric_limits<double>::infinity()) measure_one(least);
+      if (limit < kInfinity) measure_one(least);
       if (least.at_least > limit * edge.length) {
         visit(least);
       } else {
@@ -220,7 +220,7 @@ class Edges {
 template <class P, class Q>
 Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept {
   Penetration best;
-  best.depth = std::numeric_limits<double>::infinity();
+  best.depth = kInfinity;
   // Bounds on the depth: minimum over the edges of the bounds on the maximum over the vertices.
   double least_depth = best.depth;
   double greatest_depth = best.depth;
@@ -248,7 +248,7 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
     if (edge.deepest < best.depth * edge.length) take(edge);
     perimeter += edge.length;
   });
-  if (best.depth == std::numeric_limits<double>::infinity()) {  // two points
+  if (best.depth == kInfinity) {  // two points
     best.rounding = p.error + q.error;
     best.depth = 0.0;
     best.point_p = best.point_q = p.vertex(0);
@@ -265,7 +265,7 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
   if (faces.gap() > 0.0) {
     // Several edges are equally near up to rounding, and O does not project onto this one. Find
     // another.
-    if (limit < std::numeric_limits<double>::infinity()) limit = greatest_depth + slack;
+    if (limit < kInfinity) limit = greatest_depth + slack;
     for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
       if (edge.at_least > (greatest_depth + slack) * edge.length) return;
       const Vec2 normal = (edge.sign / edge.length) * edge.outward;

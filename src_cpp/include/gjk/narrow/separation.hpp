@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/features.hpp"
@@ -30,7 +30,7 @@ struct Separation {
   int iterations = 0;
   Vec2 normal;  // from q to p, not a unit vector
   // m. If the overlap is not certain, the polygons may be up to this far apart.
-  double may_be_apart = -std::numeric_limits<double>::infinity();
+  double may_be_apart = -kInfinity;
 };
 
 // Whether bounds are close to each other: within kRelativeGap, or within the error (m) of the
@@ -47,7 +47,7 @@ inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding)
   const double length = norm(d);
   const double inverse = 1.0 / length;
   const double lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
-  return {dot(d, d) >= kLeastSquare ? lower : -std::numeric_limits<double>::infinity(),
+  return {dot(d, d) >= kLeastSquare ? lower : -kInfinity,
           (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
 }
 
@@ -225,9 +225,7 @@ bool is_settled_at(const P& p, const Q& q, exact::Contact at, Bounds& surfaces) 
   return true;
 }
 
-inline Bounds unknown_bounds() noexcept {
-  return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
-}
+inline Bounds unknown_bounds() noexcept { return {kNaN, kNaN}; }
 
 // Subtracts the radii and sets what depends on them. `overlapping`: the polygons certainly overlap.
 template <class P, class Q>
@@ -381,7 +379,6 @@ bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
 }
 
 inline Closest unknown_closest() noexcept {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Closest result;
   result.status = Status::numeric_failure;
   result.distance = result.lower_bound = kNaN;

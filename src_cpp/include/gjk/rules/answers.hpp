@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/scene/scene.hpp"
@@ -43,7 +44,6 @@ struct Results {
 
   // Nothing is known of `count` entries, as if the time were over before the first one.
   void assign(std::size_t count, Mode mode) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     verdicts.assign(count, Verdict::unknown);
     statuses.assign(count, Status::time_budget);
     if (mode != Mode::collide) {

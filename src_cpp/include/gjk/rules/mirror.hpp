@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/received_snapshot.hpp"
 #include "gjk/rules/snapshot.hpp"
@@ -77,7 +78,6 @@ class Mirror {
 
    private:
     friend class Mirror;
-    static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
     // Whether no footprint depends on messages with the footprint or the speed.
     bool are_named() const noexcept {

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
@@ -39,8 +39,8 @@ struct NearestFreeAnswer {
   Issue issue;
   Answer answer;
   std::optional<Pose> free_pose;  // in the check frame; empty: none was found
-  double shift = std::numeric_limits<double>::quiet_NaN();  // m, from the requested pose
-  double turn = std::numeric_limits<double>::quiet_NaN();   // rad
+  double shift = kNaN;            // m, from the requested pose
+  double turn = kNaN;             // rad
 };
 
 template <class Known, class F>

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/motion/arc.hpp"
 #include "gjk/rules/answers.hpp"
@@ -56,10 +56,10 @@ struct PathAnswer {
   // Of that segment, certified free. Of a path of arcs: of the length of the whole path.
   double last_valid_fraction = 0.0;
   // s after the stamp of the request; NaN: no collision or no times
-  double first_collision_time = std::numeric_limits<double>::quiet_NaN();
+  double first_collision_time = kNaN;
   std::int64_t obstacle = -1;  // index of the first obstacle that makes the path not FREE
-  Bounds distance{std::numeric_limits<double>::quiet_NaN(),   // m, over the path; NaN: not known
-                  std::numeric_limits<double>::quiet_NaN()};  // upper: min_distance
+  Bounds distance{kNaN,        // m, over the path; NaN: not known
+                  kNaN};       // upper: min_distance
 };
 
 template <class Known, class F>
@@ -102,7 +102,7 @@ inline PathResult cut(const PathResult& found, double share, double limit) noexc
 
 // The time (s) until which an UNKNOWN part is free; infinity for other verdicts.
 inline double end_of_free(const PathPart& part, std::span<const double> times) noexcept {
-  if (part.result.verdict != Verdict::unknown) return std::numeric_limits<double>::infinity();
+  if (part.result.verdict != Verdict::unknown) return kInfinity;
   const std::size_t first =
       part.begin + static_cast<std::size_t>(part.result.first_invalid_segment);
   const std::size_t next = std::min(first + 1, times.size() - 1);

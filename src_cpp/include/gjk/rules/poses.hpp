@@ -7,13 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
@@ -202,7 +202,6 @@ class PosesJoin {
   void note_stop() noexcept { is_stopped_ = true; }
 
  private:
-  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::array<double, 4> kNoWitnesses{kNaN, kNaN, kNaN, kNaN};
 
   const std::optional<Fault>& fault_at(std::size_t i) const noexcept {

@@ -7,13 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/fields.hpp"
@@ -170,7 +170,6 @@ inline std::vector<std::size_t> places_of(std::span<IndexPair> pairs,
 inline ShapesAnswer check_shapes(const ShapesRequest& request, const ShapesLimits& limits,
                                  const Budget& budget = {}) {
   using namespace detail;
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (Issue issue = first_of({check_pairs_request(request, limits.max_pairs),
                               check_radius(request.margin, "margin")})) {
     return refused<ShapesAnswer>(std::move(issue));

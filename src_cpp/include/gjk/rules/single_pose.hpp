@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
@@ -110,7 +110,6 @@ inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& req
 // verdict is COLLISION.
 inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& request) {
   using namespace detail;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (Issue issue = first_of({check_non_negative("max_distance", request.max_distance),
                               check_single(request.pose),
                               check_error(request.pose_error, "pose_error", -1)})) {

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/rules/fault.hpp"
 #include "gjk/rules/senders.hpp"
 #include "gjk/scene/scene.hpp"
@@ -48,7 +48,7 @@ struct Budget {
   double chunk_time = 0.002;      // s, long compared with the overhead of a chunk
   std::size_t first_chunk = 0;    // number of items in the first chunk; 0: default
   // s, longest duration of a search that is not divided into chunks
-  double search_time = std::numeric_limits<double>::infinity();
+  double search_time = kInfinity;
 
   static Budget until(std::chrono::steady_clock::time_point deadline) {
     return {.is_late = [deadline] { return std::chrono::steady_clock::now() > deadline; }};

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
@@ -31,15 +31,13 @@ struct StateRequest {
 struct StateAnswer {
   Answer answer;  // with the nearest obstacle
   // m, signed distance to the nearest obstacle and its certified lower bound; infinity: no obstacle
-  double distance = std::numeric_limits<double>::quiet_NaN();
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();
+  double distance = kNaN;
+  double lower_bound = kNaN;
   // s, until the first contact if the vehicle and all obstacles keep their present twists, never
   // later than this contact; infinity: none until the prediction horizon. Margins do not count.
-  double time_to_collision = std::numeric_limits<double>::quiet_NaN();
-  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
-                   std::numeric_limits<double>::quiet_NaN()};
-  Vec2 witness_obstacle{std::numeric_limits<double>::quiet_NaN(),
-                        std::numeric_limits<double>::quiet_NaN()};
+  double time_to_collision = kNaN;
+  Vec2 witness_ego{kNaN, kNaN};
+  Vec2 witness_obstacle{kNaN, kNaN};
   Vec2 direction;  // unit vector from the vehicle to the obstacle; zero: not computed
 };
 
@@ -59,7 +57,6 @@ namespace detail {
 
 // NaN: not known. A pass at up to `kTolerance` may count as a contact.
 inline double time_to_collision_at(const Snapshot& snapshot, const StateRequest& request) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kTolerance = 0.005;  // m
   const double horizon = known_until(snapshot, 0);
   if (snapshot.fault || !request.twist || !(horizon > 0.0)) return kNaN;
@@ -90,7 +87,7 @@ inline StateAnswer state(const Snapshot& snapshot, const StateRequest& request) 
   result.time_to_collision = time_to_collision_at(snapshot, request);
   if (near.nearest.empty()) {
     if (is_free(near.answer.verdict)) {
-      result.distance = result.lower_bound = std::numeric_limits<double>::infinity();
+      result.distance = result.lower_bound = kInfinity;
     }
     return result;
   }

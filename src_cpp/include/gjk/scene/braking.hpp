@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
@@ -63,7 +63,7 @@ class Braking {
       low = high;
       high = least(low, kClose * low);
     }
-    return std::numeric_limits<double>::infinity();
+    return kInfinity;
   }
 
  private:
@@ -75,7 +75,7 @@ class Braking {
     constexpr int kMostChecks = 24;
     // It stops within a quarter of the tolerance.
     const double full = std::fmax(kLeast, 2.0 * speeds_[0] * speeds_[0] / tolerance_);
-    double high = std::numeric_limits<double>::infinity();
+    double high = kInfinity;
     double factor = kClose;
     next = std::fmin(full, std::fmax(kLeast, next));
     for (int n = 0; n < kMostChecks && high > kClose * low; ++n) {

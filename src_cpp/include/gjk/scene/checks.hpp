@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/callback.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
@@ -29,11 +30,10 @@ struct CheckOptions {
 struct PoseResult {
   Verdict verdict = Verdict::unknown;
   Status status = Status::undefined;
-  double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
-  std::int64_t nearest = -1;                                      // obstacle index, -1: none
-  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
-                   std::numeric_limits<double>::quiet_NaN()};
+  double distance = kNaN;     // m; modes distance, witness
+  double lower_bound = kNaN;  // m; -inf: nothing is certain
+  std::int64_t nearest = -1;  // obstacle index, -1: none
+  Vec2 witness_ego{kNaN, kNaN};
   Vec2 witness_obstacle = witness_ego;
   Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
 };

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/scene/path.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/pose.hpp"
@@ -21,20 +21,20 @@ struct Criticality {
   Verdict verdict = Verdict::unknown;  // of check_path() without margin
   Status status = Status::undefined;
   std::int64_t obstacle = -1;  // index of the obstacle that is met, or that decides the verdict
-  double contact_time = std::numeric_limits<double>::quiet_NaN();  // s. Infinity: no contact
+  double contact_time = kNaN;  // s. Infinity: no contact
   // m/s. Upper bound at contact_time, for points of the bodies that are within the tolerance of
   // contact, in all parts of both; 0 without contact. NaN if the motion of the obstacle is not
   // known then.
-  double relative_speed = std::numeric_limits<double>::quiet_NaN();
+  double relative_speed = kNaN;
   // The edge of the ego that faces the obstacle, where this speed is: from vertex i to i + 1,
   // counted through its parts.
   std::int64_t ego_edge = -1;
   // m/s^2. With this deceleration, there is certainly no contact; see Braking. Infinity: none
   // found.
-  double required_deceleration = std::numeric_limits<double>::quiet_NaN();
+  double required_deceleration = kNaN;
   // s. Lower bound on the time between the ego and an obstacle at one place. Infinity: they share
   // no place.
-  double post_encroachment_time = std::numeric_limits<double>::quiet_NaN();
+  double post_encroachment_time = kNaN;
 };
 
 // For each of results.size() trajectories; the arguments are those of check_paths(), with times.
@@ -82,7 +82,6 @@ class Neighbours {
   // times only.
   bool find(const Shape& ego, const Track& way, bool any_time, std::vector<Couple>& couples,
             std::deque<Track>& standing) const {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const Outlines& outlines = obstacles_.outlines();
     const Motion plan = way.motion();
     const bool is_moment = plan.front().begin == plan.back().end;
@@ -147,7 +146,6 @@ class CriticalityCheck {
   }
 
   Criticality rate(std::span<const Pose> poses, std::span<const double> times) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const Obstacles& obstacles = scene_.obstacles();
     const PathOptions options{.tolerance = tolerance_, .has_distance = false};
     const PathResult path = check_path(scene_, ego_, poses, times, options);

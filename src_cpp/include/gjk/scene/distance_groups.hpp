@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/distance_lanes.hpp"
 #include "gjk/narrow/separation.hpp"
@@ -35,8 +36,8 @@ class DistanceGroup {
   struct Answer {
     bool is_known = false;  // else the distance at this pose is not known
     Decision decision;
-    double distance = std::numeric_limits<double>::infinity();  // m
-    std::int64_t pair = -1;  // part times parts of the ego; -1: there is none
+    double distance = kInfinity;  // m
+    std::int64_t pair = -1;       // part times parts of the ego; -1: there is none
   };
 
   // required(k): m, the distance that part k requires, at least the margin.
@@ -70,8 +71,6 @@ class DistanceGroup {
   }
 
  private:
-  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
   bool is_wanted(std::size_t k) const noexcept { return nearest_.distance[k] > -kInfinity; }

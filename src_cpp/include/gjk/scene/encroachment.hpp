@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/tracks.hpp"
 
@@ -37,7 +37,7 @@ class Encroachment {
       if (first > last) continue;
       push({i, way_.motion().front().begin, way_.motion().back().end, first, last});
     }
-    double shared = std::numeric_limits<double>::infinity();  // s, of a place that was found
+    double shared = kInfinity;  // s, of a place that was found
     for (int n = 0; !pairs_.empty(); ++n) {
       std::pop_heap(pairs_.begin(), pairs_.end());
       const Pair pair = pairs_.back();
@@ -60,7 +60,7 @@ class Encroachment {
       (encounter.is_own_larger ? half.begin : half.first) = encounter.is_own_larger ? now : then;
       push(half);
     }
-    return std::numeric_limits<double>::infinity();
+    return kInfinity;
   }
 
  private:

@@ -3,16 +3,15 @@
 // An interval that grows.
 #pragma once
 
-#include <limits>
-
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk::detail {
 
 // An interval, for example of a coordinate (m).
 struct Extent {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
+  double low = kInfinity;
+  double high = -kInfinity;
 
   void include(double value) noexcept {
     low = value < low ? value : low;

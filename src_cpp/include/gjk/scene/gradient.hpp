@@ -14,10 +14,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/callback.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/obstacles.hpp"
@@ -29,14 +29,14 @@
 namespace gjk {
 
 struct Gradient {
-  std::int64_t obstacle = -1;                                     // index, -1: none
-  double distance = std::numeric_limits<double>::quiet_NaN();     // m, signed
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m, certified
+  std::int64_t obstacle = -1;  // index, -1: none
+  double distance = kNaN;      // m, signed
+  double lower_bound = kNaN;   // m, certified
   // Derivatives of the distance.
-  double by_x = std::numeric_limits<double>::quiet_NaN();
-  double by_y = std::numeric_limits<double>::quiet_NaN();
-  double by_yaw = std::numeric_limits<double>::quiet_NaN();  // m/rad
-  double rate = std::numeric_limits<double>::quiet_NaN();    // m/s; NaN: velocity unknown
+  double by_x = kNaN;
+  double by_y = kNaN;
+  double by_yaw = kNaN;  // m/rad
+  double rate = kNaN;    // m/s; NaN: velocity unknown
   // The closest features are unique, and stay the same if x, y, yaw and time change by at most
   // kSmoothWithin, as far as the motion is known. Otherwise the derivatives are one-sided.
   bool smooth = false;
@@ -65,8 +65,6 @@ class GradientQuery {
   Status at(const Pose& pose, double time, std::span<Gradient> results);
 
  private:
-  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
   struct ObstacleMotion {
     Vec2 origin;            // m, of the obstacle, relative to ego_.origin_
     Vec2 velocity;          // m/s; NaN: unknown
@@ -373,8 +371,8 @@ inline Status GradientQuery::at(const Pose& pose, const Obstacles::View& view,
       2.0 * kSmoothWithin * (1.5 + ego_.reach_ + (view.timed ? fastest_ : 0.0)) * (1.0 + 0x1p-10);
   ego_.seen_.clear();
   ego_.kept_.clear();
-  const Status status = scene_->find_nearest(
-      ego_, pose, view, k_, std::numeric_limits<double>::infinity(), window, nearest_part_);
+  const Status status =
+      scene_->find_nearest(ego_, pose, view, k_, kInfinity, window, nearest_part_);
   nearest_part_ = kNone;
   if (status != Status::success) return status;
   const Vec2 centre = Vec2{pose.x, pose.y} - ego_.origin_;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/extent.hpp"
@@ -46,7 +46,7 @@ inline Extent cap(const Convex& shape, Vec2 n, double depth) noexcept {
 // The edge of a shape, from vertex i to i + 1, whose outer normal is nearest to the direction n.
 inline int edge_towards(const Convex& shape, Vec2 n) noexcept {
   int best = 0;
-  double most = -std::numeric_limits<double>::infinity();
+  double most = -kInfinity;
   for (int i = 0; i < shape.size; ++i) {
     const Vec2 way = unit(shape.vertex(after(i, shape.size)) - shape.vertex(i));
     const double facing = dot(n, -perpendicular(way));
@@ -64,8 +64,8 @@ inline Vec2 velocity_of(const Piece& piece, double t, Vec2 origin, Vec2 point) n
 
 // What happens at a contact.
 struct Impression {
-  double relative_speed = std::numeric_limits<double>::quiet_NaN();  // m/s, as in Criticality
-  double closing_speed = std::numeric_limits<double>::quiet_NaN();  // m/s, along the ego's velocity
+  double relative_speed = kNaN;  // m/s, as in Criticality
+  double closing_speed = kNaN;   // m/s, along the ego's velocity
   std::int64_t ego_edge = -1;
 };
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -18,8 +18,8 @@ namespace gjk {
 
 // A closed interval of time (s). Without a limit, it is infinite on that side.
 struct Interval {
-  double begin = -std::numeric_limits<double>::infinity();
-  double end = std::numeric_limits<double>::infinity();
+  double begin = -kInfinity;
+  double end = kInfinity;
 
   // NaN is in every interval.
   bool holds(double time) const noexcept { return !(time < begin) && !(time > end); }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/shape/vec2.hpp"
 
@@ -38,7 +39,7 @@ class Margins {
   template <class Stamp>
   void update(const Stamp& stamp) noexcept {
     most_fixed_ = most_rate_ = 0.0;
-    first_stamp_ = std::numeric_limits<double>::infinity();
+    first_stamp_ = kInfinity;
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       most_fixed_ = std::max(most_fixed_, fixed_[i]);
       most_rate_ = std::max(most_rate_, rates_[i]);
@@ -75,7 +76,7 @@ class Margins {
   std::vector<double> rates_;  // m/s
   double most_fixed_ = 0.0;
   double most_rate_ = 0.0;
-  double first_stamp_ = std::numeric_limits<double>::infinity();  // s, of those with a rate
+  double first_stamp_ = kInfinity;  // s, of those with a rate
 };
 
 }  // namespace gjk

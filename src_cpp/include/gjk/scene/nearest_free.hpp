@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <optional>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/domain.hpp"
@@ -31,7 +31,7 @@ struct NearestFreeOptions {
   // needs more of them for each cell.
   std::size_t most_parts = 100'000'000;
   // s. A search that takes longer ends with the status time_budget.
-  double max_time = std::numeric_limits<double>::infinity();
+  double max_time = kInfinity;
 };
 
 struct NearestFree {
@@ -74,8 +74,6 @@ class NearestFreeQuery {
   std::size_t work() const noexcept { return work_; }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
   struct Change {
     Vec2 shift;         // m
     double turn = 0.0;  // rad

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/prediction.hpp"
 #include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
@@ -295,7 +295,7 @@ struct PlacedObstacles {
         lifetimes(arrays.reported.lifetimes.begin(), arrays.reported.lifetimes.end()) {
     margins.resize(parts.size());
     margin_rates.resize(parts.size());
-    lifetimes.resize(2 * parts.size(), std::numeric_limits<double>::quiet_NaN());
+    lifetimes.resize(2 * parts.size(), kNaN);
     const std::span<const Pose> given = detail::pose_rows(arrays.poses);
     std::vector<Pose> poses(given.begin(), given.end());
     poses.resize(parts.size());

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/broad/bvh.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/parallel.hpp"
@@ -253,8 +253,6 @@ class Obstacles {
   std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner(); }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
   void add(const Pose& pose, Motion motion, double stamp) {
     if (unusable_ < 0) unusable_ = static_cast<std::int64_t>(size());
     poses_.push_back(pose);
@@ -725,7 +723,7 @@ inline void Obstacles::track(std::size_t i, std::vector<Vec2>& center,
     std::size_t hint = 0;
     const double t = std::fmin(end, std::fmax(begin, local));
     const Piece* piece = piece_at(pieces, t, hint);
-    if (piece == nullptr) return Vec2{std::numeric_limits<double>::quiet_NaN(), 0.0};
+    if (piece == nullptr) return Vec2{kNaN, 0.0};
     const Placement placement = piece->at(t, 0.0);
     const Vec2 at{placement.pose.x - origin_.x, placement.pose.y - origin_.y};
     error = std::fmax(error, placement.error + 16.0 * kUnitRoundoff * (norm1(at) + norm1(origin_)));

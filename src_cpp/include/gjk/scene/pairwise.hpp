@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/scene/checks.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/verdict.hpp"
@@ -59,7 +59,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
   const Outlines& of_b = b.outlines();
   if (of_a.begin(i) == of_a.end(i) || of_b.begin(j) == of_b.end(j)) {
     result.status = Status::invalid_input;
-    lose_distance(-std::numeric_limits<double>::infinity());
+    lose_distance(-kInfinity);
     return result;
   }
   Decision decision(options.margin);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/callback.hpp"
 #include "gjk/motion/arc.hpp"
 #include "gjk/motion/motion.hpp"
@@ -32,7 +33,7 @@ struct PathOptions {
 
 // Where a path first is not certainly free of contact.
 struct FirstContact {
-  double time = std::numeric_limits<double>::infinity();  // s. Infinity: no contact
+  double time = kInfinity;  // s. Infinity: no contact
   std::int64_t obstacle = -1;
   // The part of the ego, and the number of the part among those of all obstacles; -1 if only the
   // obstacle is known: its pose is unknown, or it is the outside of the region.
@@ -48,13 +49,13 @@ struct PathResult {
   double last_valid_fraction = 1.0;
   // s. First time at which contact cannot be excluded, if the path collides. NaN if it does not
   // collide or has no times.
-  double first_collision_time = std::numeric_limits<double>::quiet_NaN();
+  double first_collision_time = kNaN;
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
   FirstContact contact;        // on a path with times, whatever its verdict
   // m. Bounds on the smallest distance on the path; NaN if not computed, the upper one also if the
   // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
   // A value of 0 or less means a collision, but is not the penetration depth.
-  Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  Bounds distance{kInfinity, kInfinity};
 
   // Calls f(name, of) for each field, with the name for the values of several paths, as in Python.
   // `of`: as for std::invoke, with a result.
@@ -129,19 +130,18 @@ void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> pos
 namespace detail {
 
 // A path of which nothing is known, except perhaps a lower bound (m).
-inline PathResult unknown_path(Status status,
-                               double lower = std::numeric_limits<double>::quiet_NaN()) noexcept {
+inline PathResult unknown_path(Status status, double lower = kNaN) noexcept {
   PathResult none;
   none.status = status;
   none.first_invalid_segment = 0;
   none.last_valid_fraction = 0.0;
-  none.distance = {lower, std::numeric_limits<double>::quiet_NaN()};
+  none.distance = {lower, kNaN};
   return none;
 }
 
 // The smaller one; NaN if one of them is.
 inline double least_of(double a, double b) noexcept {
-  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(a) || std::isnan(b)) return kNaN;
   return std::fmin(a, b);
 }
 
@@ -150,7 +150,6 @@ inline double least_of(double a, double b) noexcept {
 // The result for a path that is checked at its poses only. It is free up to the pose before the
 // first one that is not.
 inline PathResult path_of(std::span<const PoseResult> poses, std::span<const double> times) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   PathResult path;
   path.verdict = Verdict::unknown;
   path.status = Status::success;
@@ -208,10 +207,10 @@ namespace detail {
 
 // The first time on a path at which it is not certainly free.
 struct Event {
-  double time = std::numeric_limits<double>::infinity();  // none
+  double time = kInfinity;  // none
   std::int64_t obstacle = -1;
 
-  bool is_any() const noexcept { return time < std::numeric_limits<double>::infinity(); }
+  bool is_any() const noexcept { return time < kInfinity; }
 };
 
 class PathCheck {
@@ -235,7 +234,7 @@ class PathCheck {
     // A path that touches no part of the region's boundary stays on the side where it starts.
     if (!is_started_ && region_ != nullptr) {
       const double within = region_->to_outside(ego_, segment.in_one_second().at(0.0, reach_));
-      if (within < std::numeric_limits<double>::infinity()) {
+      if (within < kInfinity) {
         decision_.take(Verdict::collision);
         upper_ = std::fmin(upper_, within);
         note({.time = segment.begin, .obstacle = outside_});
@@ -257,7 +256,6 @@ class PathCheck {
   // Before its time there is certainly no contact.
   const FirstContact& contact() const noexcept { return contact_; }
   Bounds distance() const noexcept {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     return options_.has_distance ? Bounds{decision_.lower(), upper_} : Bounds{kNaN, kNaN};
   }
 
@@ -337,7 +335,7 @@ class PathCheck {
     const Piece* const piece = piece_at(motion, time, at);
     still = Piece::still({});
     still.is_arc = true;
-    still.from_shift = std::numeric_limits<double>::infinity();
+    still.from_shift = kInfinity;
     if (piece == nullptr) return still.from_shift;
     const LocalTime any{time, by * (1.0 + 4.0 * kUnitRoundoff)};
     const double moved = drift(motion, at, any, reach);
@@ -520,7 +518,7 @@ class PathCheck {
   Event first_;         // on the current segment
   Decision decision_;
   FirstContact contact_;
-  double upper_ = std::numeric_limits<double>::infinity();  // m, upper bound on the distance
+  double upper_ = kInfinity;  // m, upper bound on the distance
 };
 
 // Why no query of this scene with this ego can answer.
@@ -565,7 +563,7 @@ inline Issue check_way(const Scene& scene, const Shape& ego, const ArcPath& curv
 }
 
 inline PathResult refused_path() noexcept {
-  return unknown_path(Status::invalid_input, -std::numeric_limits<double>::infinity());
+  return unknown_path(Status::invalid_input, -kInfinity);
 }
 
 // Checks the segments one after the other, until one collides or go_on(number of segments that are
@@ -603,7 +601,7 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
     result.last_valid_fraction = 0.0;
   }
   if (result.verdict == Verdict::unknown) {
-    result.distance.upper = std::numeric_limits<double>::quiet_NaN();
+    result.distance.upper = kNaN;
   }
   if (timed && result.verdict == Verdict::collision) {
     result.first_collision_time = std::fmax(check.contact().time, times.front());

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
@@ -23,7 +23,7 @@ struct RayHit {
   Status status = Status::undefined;
   // m, up to which contact is excluded: not longer than to the contact. Infinity if FREE, NaN if
   // UNKNOWN.
-  double distance = std::numeric_limits<double>::quiet_NaN();
+  double distance = kNaN;
   std::int64_t obstacle = -1;  // index of the obstacle that is hit, or that makes it UNKNOWN
 };
 
@@ -164,7 +164,7 @@ GJK_KERNEL RayHit RayCaster::cast(Vec2 direction, double max_distance, double to
   }
   hit.verdict = decision.verdict();
   hit.status = decision.status();
-  if (is_free(hit.verdict)) hit.distance = std::numeric_limits<double>::infinity();
+  if (is_free(hit.verdict)) hit.distance = kInfinity;
   if (hit.verdict == Verdict::collision) hit.distance = until;
   return hit;
 }

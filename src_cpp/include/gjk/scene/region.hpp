@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/broad/boxes.hpp"
 #include "gjk/broad/bvh.hpp"
 #include "gjk/motion/motion.hpp"
@@ -144,7 +145,7 @@ class Region {
   };
 
  private:
-  static constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  static constexpr double kNothing = -kInfinity;
 
   // Looks for a segment that may touch a part, and is nearer than `contact`. All that certainly
   // touch are equally near, unless there is an inflation; of these, the one with the smallest index
@@ -182,7 +183,7 @@ class Region {
   }
 
   struct Near {
-    double distance = std::numeric_limits<double>::infinity();
+    double distance = kInfinity;
     Vec2 point;
     std::uint32_t segment = 0;
   };
@@ -246,10 +247,10 @@ class Region {
       grow(region, part.radius);
     }
 
-    double upper = -std::numeric_limits<double>::infinity();  // m, of the polygon without radius
-    Sample farthest;                                          // of the shape, as far as found
-    double error = 0.0;                                       // m, of its height
-    Vec2 outward;                                             // unit vector
+    double upper = -kInfinity;  // m, of the polygon without radius
+    Sample farthest;            // of the shape, as far as found
+    double error = 0.0;         // m, of its height
+    Vec2 outward;               // unit vector
 
    private:
     struct Cell {
@@ -266,7 +267,7 @@ class Region {
       is_first = false;
     }
     void push(const Region& region, const Sample& a, const Sample& b, const Sample& c) noexcept {
-      Cell cell{{a, b, c}, std::numeric_limits<double>::infinity()};
+      Cell cell{{a, b, c}, kInfinity};
       for (int i = 0; i < 3; ++i) {
         const double to_others = std::fmax(cell.edge(i), cell.edge(i + 2));
         const Segment& segment = region.segments_[cell.corner(i).near.segment];
@@ -297,8 +298,7 @@ class Region {
         return ++near > 1;
       });
       const Segment& segment = region.segments_[only];
-      if (near != 1 || segment.radius > region.inflation_)
-        return std::numeric_limits<double>::infinity();
+      if (near != 1 || segment.radius > region.inflation_) return kInfinity;
       const Vec2 along = segment.to - segment.from;
       double farthest = 0.0;
       const auto take = [&](Vec2 p) noexcept {
@@ -311,7 +311,7 @@ class Region {
         const double at_b = -cross(along, b - segment.from);
         // Not divided by this segment, but outside.
         if (at_a < 0.0 && !(cell.corner(i).height < 0.0)) {
-          return std::numeric_limits<double>::infinity();
+          return kInfinity;
         }
         if (at_a >= 0.0) take(a);
         if ((at_a > 0.0) != (at_b > 0.0)) take(a + (at_a / (at_a - at_b)) * (b - a));
@@ -467,7 +467,7 @@ GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
 
 GJK_KERNEL double Region::to_outside(const Shape& shape, const Placement& at) const noexcept {
   const Transform transform = Transform::from_pose(at.pose, {}, at.error);
-  double least = std::numeric_limits<double>::infinity();
+  double least = kInfinity;
   for (int i = 0; i < shape.parts(); ++i) {
     const Convex part = shape.part(i);
     const Vec2 p = transform.apply(part.vertex(0));

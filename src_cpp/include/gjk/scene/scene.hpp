@@ -5,12 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/checks.hpp"
 #include "gjk/scene/obstacles.hpp"
@@ -51,10 +51,10 @@ class Scene {
     // An obstacle that nearest() has visited.
     struct Seen {
       Nearest nearest;
-      std::size_t pair = 0;  // number of the closest pair of parts
-      double rank = 0.0;     // distance; -inf if unknown
-      double lower = 0.0;    // m, lower bound of the distance of the closest pair
-      double second = std::numeric_limits<double>::infinity();  // m, and of all other pairs
+      std::size_t pair = 0;       // number of the closest pair of parts
+      double rank = 0.0;          // distance; -inf if unknown
+      double lower = 0.0;         // m, lower bound of the distance of the closest pair
+      double second = kInfinity;  // m, and of all other pairs
       bool kept = false;
     };
 
@@ -154,7 +154,6 @@ class Scene {
   friend class Batch;
   friend class GradientQuery;
   friend class NearestFreeQuery;
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const;
@@ -414,7 +413,6 @@ inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& o
   result.status = decision.status();
   check_free(result.verdict, result.status, decision.lower(), options.margin);
   if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     result.distance = kNaN;
     result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
   }

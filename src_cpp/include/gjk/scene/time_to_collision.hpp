@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
@@ -29,7 +29,7 @@ struct TimeToCollision {
   Status status = Status::undefined;
   // s from now, until contact is not excluded: not later than the contact. Infinity if FREE, NaN if
   // UNKNOWN.
-  double time = std::numeric_limits<double>::quiet_NaN();
+  double time = kNaN;
   std::int64_t obstacle = -1;  // index of the obstacle that is met
 };
 
@@ -184,8 +184,7 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
     note(std::fmax(0.0, meets.begin), static_cast<std::int64_t>(i), false);
     if (until == 0.0) break;
   }
-  if (scene.region() != nullptr &&
-      scene.region()->to_outside(ego, {pose, 0.0}) < std::numeric_limits<double>::infinity()) {
+  if (scene.region() != nullptr && scene.region()->to_outside(ego, {pose, 0.0}) < kInfinity) {
     decision.take(Verdict::collision);
     note(0.0, static_cast<std::int64_t>(scene.size()), true);
   }
@@ -235,7 +234,7 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
   result.verdict = decision.verdict();
   result.status = decision.status();
   check_free(result.verdict, result.status, decision.lower(), 0.0);
-  if (is_free(result.verdict)) result.time = std::numeric_limits<double>::infinity();
+  if (is_free(result.verdict)) result.time = kInfinity;
   if (result.verdict == Verdict::collision) result.time = until;
   return result;
 }

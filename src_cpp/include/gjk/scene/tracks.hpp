@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/box.hpp"
@@ -144,7 +144,7 @@ struct Couple {
     bool is_apart = false;  // a line separates all that they sweep
     double size = 0.0;      // m, of both sweeps
     bool is_own_larger = false;
-    double distance = std::numeric_limits<double>::infinity();  // m, in the middle, if computed
+    double distance = kInfinity;  // m, in the middle, if computed
   };
 
   struct Interval {  // s, on a clock of its own

@@ -4,6 +4,7 @@
 // part is that of its polygon, plus perimeter * r + pi * r^2 (Steiner).
 #pragma once
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/shape.hpp"
 
 namespace gjk {
@@ -16,7 +17,6 @@ double area(const Shape& shape);
 #ifdef GJK_KERNEL
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -67,7 +67,7 @@ GJK_KERNEL double area(const Shape& shape) {
       const double size =
           norm1(own.box.high - own.box.low) + norm1(other->box.high - other->box.low);
       if (closest(own.part, other->part).distance < -64.0 * kUnitRoundoff * size) {
-        return std::numeric_limits<double>::quiet_NaN();
+        return kNaN;
       }
     }
     active.push_back(&own);

@@ -4,16 +4,16 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
 // m. Empty until a point or a box is included.
 struct Box {
-  Vec2 low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  Vec2 high{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  Vec2 low{kInfinity, kInfinity};
+  Vec2 high{-kInfinity, -kInfinity};
 
   void include(Vec2 p) noexcept {
     low = {p.x < low.x ? p.x : low.x, p.y < low.y ? p.y : low.y};

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/outline.hpp"
@@ -52,7 +52,7 @@ struct Convex {
   int size = 0;
   double radius = 0.0;  // m
   // m. Largest magnitude of a coordinate; NaN if any value is outside the domain.
-  double extent = std::numeric_limits<double>::quiet_NaN();
+  double extent = kNaN;
   double error = 0.0;  // m. Maximum distance of a vertex from its true position; 0: exact
 
   // The vertices with the largest x, largest y, smallest x and smallest y. Their bounding box
@@ -80,7 +80,7 @@ struct Convex {
     const auto at = [&c](long i) { return snapped(c.vertex(static_cast<int>(i))); };
     if (!outline.is_surely_convex && c.extent <= kMaxCoordinate &&
         exact::first_reflex_vertex(size, at) >= 0) {
-      c.extent = std::numeric_limits<double>::quiet_NaN();
+      c.extent = kNaN;
     }
     return c;
   }

@@ -14,8 +14,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
@@ -47,12 +47,10 @@ inline TwoTerms two_difference(double a, double b) noexcept { return two_sum(a, 
 // The sum if it is a double, otherwise the next double below or above it. Infinite sums stay
 // infinite.
 inline double rounded_down(TwoTerms sum) noexcept {
-  return sum.low < 0.0 ? std::nextafter(sum.high, -std::numeric_limits<double>::infinity())
-                       : sum.high;
+  return sum.low < 0.0 ? std::nextafter(sum.high, -kInfinity) : sum.high;
 }
 inline double rounded_up(TwoTerms sum) noexcept {
-  return sum.low > 0.0 ? std::nextafter(sum.high, std::numeric_limits<double>::infinity())
-                       : sum.high;
+  return sum.low > 0.0 ? std::nextafter(sum.high, kInfinity) : sum.high;
 }
 
 // Veltkamp's splitting into two halves of at most 26 bits (Shewchuk, theorem 17).

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -100,7 +100,7 @@ GJK_KERNEL void place(const Convex& local, const Transform& at, double* x, doubl
   placed.y = y;
   placed.size = local.size;
   placed.radius = local.radius;
-  placed.extent = std::numeric_limits<double>::quiet_NaN();
+  placed.extent = kNaN;
   const bool is_known = local.size > 0 && in_domain(local, local) && !std::isnan(at.t_error);
   double rounding = 0.0;
   if (at.is_rotated()) {

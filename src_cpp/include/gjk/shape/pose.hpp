@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/vec2.hpp"
 
@@ -45,7 +45,7 @@ namespace gjk {
 
 // Sine and cosine for |angle| <= kMaxYaw. NaN beyond, so that a shape placed with it is never FREE.
 inline SinCos sin_cos(double angle) noexcept {
-  SinCos turn{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  SinCos turn{kNaN, kNaN};
   if (std::fabs(angle) <= kMaxYaw) {
     doubles::sin_cos<double, std::int64_t>(angle, turn.sin, turn.cos);
   }
@@ -80,10 +80,7 @@ struct Transform {
     const TwoTerms y = two_difference(pose.y, origin.y);
     const double error =
         (std::fabs(x.low) + std::fabs(y.low) + pose_error) * (1.0 + 4.0 * kUnitRoundoff);
-    return {turn.cos,
-            turn.sin,
-            {x.high, y.high},
-            is_in_domain(pose) ? error : std::numeric_limits<double>::quiet_NaN()};
+    return {turn.cos, turn.sin, {x.high, y.high}, is_in_domain(pose) ? error : kNaN};
   }
   // sin_cos() is exact at a yaw of 0, and gives another value at every other yaw.
   bool is_rotated() const noexcept { return cos != 1.0 || sin != 0.0; }

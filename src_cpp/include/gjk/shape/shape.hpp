@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
@@ -67,7 +67,6 @@ inline Issue check_coordinates(std::span<const double> values, const char* argum
 
 // v + by. If the sum is not a double, it is rounded in the direction of `by`.
 inline double sum_outwards(double v, double by) noexcept {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const TwoTerms sum = two_sum(v, by);
   const bool is_short = by > 0.0 ? sum.low > 0.0 : sum.low < 0.0;
   return is_short ? std::nextafter(sum.high, std::copysign(kInfinity, by)) : sum.high;

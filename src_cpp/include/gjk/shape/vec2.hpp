@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "gjk/arithmetic.hpp"
 
@@ -49,7 +48,6 @@ inline double norm(Vec2 a) noexcept {
 inline Vec2 unit(Vec2 a) noexcept {
   const double most = std::fmax(std::fabs(a.x), std::fabs(a.y));
   if (!(most > 0.0 && std::isfinite(a.x) && std::isfinite(a.y))) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     return {kNaN, kNaN};
   }
   // Lengths of subnormal vectors have few digits.
