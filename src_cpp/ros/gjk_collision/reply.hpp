@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -32,7 +33,7 @@ struct Reply {
   // says why, and the other results have their values for "none". `is_free` is that above.
   typename Service::Response response;
   // From the request to the response (s). Infinity: no response in time.
-  double round_trip = kInfinity;
+  double round_trip = std::numeric_limits<double>::infinity();
 
   explicit operator bool() const = delete;
 };
@@ -56,6 +57,8 @@ inline PosesAsked asked_by(const srv::CheckPoses::Request& request) {
 }
 
 namespace detail {
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline bool is_verdict_free(const msg::Verdict& verdict) noexcept {
   return verdict.verdict == msg::Verdict::FREE && verdict.status == msg::Verdict::SUCCESS;
