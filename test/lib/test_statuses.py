@@ -178,6 +178,9 @@ def test_what_is_not_predicted_is_named() -> None:
         beyond = "times: nothing is predicted after 5 s (got 7)"
         unknown = "obstacles: the pose of obstacle 10 is not known after 0 s"
         assert path.message.startswith(beyond if times[0] else unknown)
+    for time in (np.nextafter(5.0, 0.0), 5.0):  # at the horizon, the reason is still the obstacle
+        text = questions.check_poses(snapshot, np.array([FAR]), np.array([time])).message
+        assert text.startswith(f"obstacles: the pose of obstacle 10 is not known at {time:.16g} s")
 
 
 def test_every_status_is_tested() -> None:

@@ -31,9 +31,11 @@ inline std::string not_predicted(const Snapshot& snapshot, std::int64_t stamp,
     unknown = obstacles.first_unknown(at[k], at[last]);
     i = k;
   }
-  if (unknown.obstacle < 0 || unknown.time >= snapshot.horizon - 2.0 * obstacles.time_error()) {
-    return "times: nothing is predicted after " + text_of(known_until(snapshot, stamp)) +
-           " s (got " + text_of(*std::max_element(times.begin(), times.end())) +
+  const double until = known_until(snapshot, stamp);
+  const double last = *std::max_element(times.begin(), times.end());
+  if (unknown.obstacle < 0 ||
+      (last > until && unknown.time >= snapshot.horizon - 2.0 * obstacles.time_error())) {
+    return "times: nothing is predicted after " + text_of(until) + " s (got " + text_of(last) +
            "): ask for earlier times, or increase prediction_horizon (" +
            text_of(snapshot.horizon) + " s after the oldest stamp of the data)";
   }
