@@ -107,7 +107,8 @@ double area_of(const Shape& shape) {
   const double found = area(shape);
   if (std::isnan(found)) {
     refuse("area",
-           "the parts overlap: Region(shape.parts).area is that of their union, without radii");
+           "the parts overlap: if all are polygons without a radius, Region(shape.parts).area is "
+           "that of their union");
   }
   return found;
 }

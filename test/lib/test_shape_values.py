@@ -76,7 +76,7 @@ def test_area_of_parts_that_overlap_is_refused() -> None:
     boxes = Shape.compound([Shape.box(4.0, 2.0), Shape.box(4.0, 2.0, (3.0, 1.0))])
     for shape in (boxes, Shape.concave(WEDGE, radius=0.25), Shape.compound([boxes] * 500)):
         with pytest.raises(
-            InputError, match=r"the parts overlap: Region\(shape.parts\)"
+            InputError, match=r"the parts overlap: if all are .* Region\(shape.parts\)"
         ) as caught:
             _ = shape.area
         assert (caught.value.status, caught.value.argument) == (Status.INVALID_INPUT, "area")
