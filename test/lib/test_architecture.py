@@ -249,8 +249,9 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
             *(f"gjk_collision/{each}/**/*.py" for each in ("formats", "certificate")),
         ),
     ),
-    # + 20: sections of parameter files that would be lost; frames that get another parent
-    "server": (4_682, ("gjk_collision/server/**/*.py",)),
+    # + 20: sections of parameter files that would be lost; frames that get another parent;
+    # + 29: values of several parameter files; transforms that each have their own parent
+    "server": (4_711, ("gjk_collision/server/**/*.py",)),
     # 90 of them: call_async, get_snapshot and reset of the client, and a node that others spin;
     # + 4: warnings of the library in the log of the node
     "ros": (2_396, ("gjk_collision/ros/**/*.py",)),
@@ -265,7 +266,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tests": (
         # 180 of them: the client in executors of others; questions from values, which the product
         # no longer has; + 125: what the last attack found; + 85: prove.sh, which was in tools/
-        44_830,
+        44_880,
         (
             "test/**/*.py",
             "src_cpp/proofs/*.py",

@@ -905,7 +905,8 @@ def test_frame_that_gets_another_edge_moves_what_was_placed_before(
 @given(
     steps=st.lists(
         st.tuples(
-            st.sampled_from(["odom", "map"]),
+            st.sampled_from(["lidar", "lidar", "map", "odom"]),
+            st.sampled_from(["odom", "map", "lidar"]),
             st.integers(-4, 2),
             st.sampled_from([0.0, 20.0, 40.0]),
             st.booleans(),
@@ -915,9 +916,9 @@ def test_frame_that_gets_another_edge_moves_what_was_placed_before(
     )
 )
 def test_place_does_not_depend_on_who_asked_before(
-    steps: list[tuple[str, int, float, bool]],
+    steps: list[tuple[str, str, int, float, bool]],
 ) -> None:
-    """A place that is known at the end is the one that a world finds which is asked once."""
+    """What a world finds is what another one finds that is asked once, at the end."""
     time = Time()
     worlds = []
     for asks in (True, False):
@@ -925,14 +926,13 @@ def test_place_does_not_depend_on_who_asked_before(
         tree.insert("odom", "map", 0, Placement(), static=True)
         world = World(Config(footprint=CAR, base_frame="odom"), tree)
         send(world, time, (0, 0), frame="lidar")
-        for parent, tenths, x, static in steps:
+        for child, parent, tenths, x, static in steps:
             stamp = T0 + tenths * S // 10
-            tree.insert(parent, "lidar", stamp, Placement((x, 0.0, 0.0)), static=static)
+            tree.insert(parent, child, stamp, Placement((x, 0.0, 0.0)), static=static)
             if asks:
                 ask(world, time)
         worlds.append([ask(world, time, Pose(x, 0, 0)) for x in (0, 20, 40)])
-    if Verdict.UNKNOWN not in {verdict for verdict, _ in worlds[1]}:
-        assert worlds[0] == worlds[1]
+    assert worlds[0] == worlds[1]
 
 
 @pytest.mark.requirement("D-10")

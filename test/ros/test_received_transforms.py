@@ -159,7 +159,7 @@ def test_work_between_two_requests_is_limited(node: Node, monkeypatch: pytest.Mo
         steady += 2.0 * received_transforms.MAX_WORK
         known.set_time(NOW)
     assert known.latest("odom", "base") == ((9.0, 0.0, 0.0), stamps[9])
-    assert known.late == 0, "the order of the messages is kept"
+    assert known.late == 1, "the order of the messages is kept; base was a parent before"
 
 
 def test_step_back_of_the_clock_in_a_pause(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ... import _core
 from ...verdict import Status
-from ..frames.poses import FrameError, Pose, TransformSource
+from ..frames.poses import DroppedError, FrameError, Pose, TransformSource
 from ..parameters.config import Config, SourceConfig
 from .faults import Fault
 
@@ -361,18 +361,14 @@ def _rest(message: Message[Data, Made], timeout: Timeout | None, at: Instant) ->
 def pose_of(message: Message[Any, Any], transforms: TransformSource, target: str) -> Pose | Fault:
     """Return the pose of the frame of a message at its stamp, or why it is not known.
 
-    It is looked up again after a transform that came late. If it is not known any more, it stays.
+    It is looked up again after a transform that came late. If the transforms at its stamp have
+    been dropped meanwhile, because they are old, it stays.
     """
-    last = message.made
+    last, stamp = message.made, message.stamp
     assert message.data is not None
     if last is not None and message.late == transforms.late:
         return last.pose  # type: ignore[no-any-return]
-    pose = _pose_at(message.stamp, transforms, target, message.data.frame)
-    return last.pose if last is not None and isinstance(pose, Fault) else pose
-
-
-def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -> Pose | Fault:
-    """Return the pose of a frame at the stamp of a message [ns], or why it is not known."""
+    frame = message.data.frame
     if not frame:
         return Fault(Status.UNKNOWN_FRAME, "header.frame_id is empty")
     if frame == target:
@@ -384,6 +380,8 @@ def _pose_at(stamp: int, transforms: TransformSource, target: str, frame: str) -
     try:
         return transforms.lookup(target, frame, stamp)
     except FrameError as error:
+        if last is not None and isinstance(error, DroppedError):
+            return last.pose  # type: ignore[no-any-return]
         is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
         kind = AwaitedTransform if is_awaited else Fault
         return kind.of(error)

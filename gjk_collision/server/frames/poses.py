@@ -15,6 +15,7 @@ __all__ = [
     "IDENTITY",
     "MAX_TILT",
     "MAX_TILT_OF_READINGS",
+    "DroppedError",
     "FrameError",
     "Pose",
     "SameFrameOnly",
@@ -63,6 +64,10 @@ class FrameError(Exception):
     def __reduce__(self) -> "tuple[type[FrameError], tuple[Status, str, str, str]]":
         """Return what `pickle` needs."""
         return type(self), (self.status, str(self), self.frame, self.target)
+
+
+class DroppedError(FrameError):
+    """The pose at this time is not stored any more, because it is old."""
 
 
 class Pose(NamedTuple):
@@ -318,7 +323,8 @@ class TransformSource(Transforms, Protocol):
     def late(self) -> int:
         """Number of moving transforms that came after a newer one, or in place of another one.
 
-        Poses between two stamps from before the last one may be outdated.
+        The first transform of a frame that was a parent before counts, too. Poses between two
+        stamps from before the last one may be outdated.
         """
         ...
 

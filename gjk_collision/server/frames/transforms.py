@@ -8,7 +8,8 @@ transform at every time. It differs in cases in which tf2 would return a pose th
 measured:
 
 - It does not interpolate between two stamps that differ by more than `MAX_GAP`, or between poses
-  in different parents.
+  in different parents. As in tf2, each pose has its own parent: a frame that gets another one
+  keeps its earlier poses.
 - The stamp of a moving transform may be ahead of the clock by at most `MAX_LEAD`.
 - After a step back of the clock, moving transforms from before the step are not used.
 - A static transform does not replace a moving one, because static transforms never become old.
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 from ...errors import InputError
 from ...verdict import Status
 from .fields import nanoseconds
-from .poses import FrameError, Pose, planar
+from .poses import DroppedError, FrameError, Pose, planar
 
 __all__ = ["MAX_GAP", "MAX_LEAD", "Placement", "TransformTree", "decoded", "insert_message"]
 
@@ -35,6 +36,7 @@ KEPT = 10_000_000_000
 MAX_LEAD = 2_000_000_000
 # Maximum difference of two stamps between which poses are interpolated [ns].
 MAX_GAP = 2_000_000_000
+NEWEST = 2**63  # a time [ns] after all stamps
 
 Quaternion = tuple[float, float, float, float]  # x y z w
 Vector = tuple[float, float, float]
@@ -61,19 +63,27 @@ class Placement(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Edge:
-    """The parent of a frame, and the poses of the frame in it, sorted by stamp."""
+class _Track:
+    """The poses of a frame, each in its parent, sorted by stamp; a static frame has one."""
 
-    parent: str
     static: bool
-    known_until: int = 0  # newest stamp of the frame in the parents before [ns]
+    has_dropped: bool = False  # old poses
     stamps: deque[int] = field(default_factory=deque)
-    placements: deque[Placement] = field(default_factory=deque)
+    poses: deque[tuple[str, Placement]] = field(default_factory=deque)
 
-    @property
-    def newest(self) -> int:
-        """Newest stamp at which the frame had a pose, in this parent or in one before [ns]."""
-        return max(self.stamps[-1], self.known_until)
+    def around(self, stamp: int) -> tuple[int, int]:
+        """Return the indices of the last pose up to a time [ns], and of the first one from it.
+
+        Before the first pose and after the last one, both are its index.
+        """
+        last = len(self.stamps) - 1
+        after = min(bisect_left(self.stamps, stamp), last)
+        is_between = after > 0 and self.stamps[after - 1] < stamp < self.stamps[after]
+        return after - is_between, after
+
+    def parent(self, stamp: int) -> str:
+        """Return the parent at a time [ns]."""
+        return self.poses[self.around(stamp)[1]][0]
 
 
 class TransformTree:
@@ -91,13 +101,13 @@ class TransformTree:
         Poses computed before the last correction are out of date.
     late : int
         Number of moving transforms that came after a newer one of their frame, or in place of
-        another one.
+        another one, and of first transforms of frames that were parents before.
     steps_back : int
         Number of times that the clock was set to an earlier time.
     """
 
     def __init__(self, now: int = 0) -> None:
-        self._edges: dict[str, _Edge] = {}
+        self._tracks: dict[str, _Track] = {}
         self._frames: set[str] = set()
         self._now = now
         self._none_ahead_until = 0  # until this time [ns], stamps ahead of the clock are refused
@@ -117,7 +127,7 @@ class TransformTree:
             self._none_ahead_until = min(before, now + MAX_LEAD)
         elif before or not now:
             return False
-        self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
+        self._tracks = {child: each for child, each in self._tracks.items() if each.static}
         return True
 
     def insert(
@@ -142,8 +152,8 @@ class TransformTree:
             Why the transform is not used; empty if it is used.
         """
         parent, child = parent.lstrip("/"), child.lstrip("/")
-        edge = self._edges.get(child)
-        why = self._refusal(edge, stamp, static)
+        track = self._tracks.get(child)
+        why = self._refusal(track, stamp, static)
         if why:
             return why
         if not parent or not child or parent == child:
@@ -151,22 +161,21 @@ class TransformTree:
         scaled = _scaled(placement)
         if isinstance(scaled, str):
             return scaled
-        if edge is not None and edge.static:
-            is_same = static and (edge.parent, edge.placements[0]) == (parent, scaled)
-            self.corrections += not is_same
-        elif edge is not None:
-            self.late += _changes_past(edge, parent, stamp, scaled)
-        if edge is None or edge.static:
-            edge = self._edges[child] = _Edge(parent, static)
-        elif edge.parent != parent:
-            edge = self._edges[child] = _Edge(parent, static, edge.newest)
+        pose = parent, scaled
+        if track is None or track.static:
+            # A frame that has children, but no pose, may get a parent that is one of them.
+            self.late += track is None and child in self._frames
+            self.corrections += track is not None and not (static and track.poses[0] == pose)
+            track = self._tracks[child] = _Track(static)
+        else:
+            self.late += _changes_past(track, stamp, pose)
         self._frames |= {parent, child}
-        return _insert_sorted(edge, stamp, scaled)
+        return _insert_sorted(track, stamp, pose)
 
-    def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
+    def _refusal(self, track: _Track | None, stamp: int, static: bool) -> str:
         """Return why the stamp or the kind of a transform does not allow its use."""
         if static:
-            if edge is not None and not edge.static:
+            if track is not None and not track.static:
                 return "it is static, but its frame is also published on /tf"
             return ""
         if stamp <= 0:
@@ -183,24 +192,34 @@ class TransformTree:
         if stamp <= 0:
             text = f"the pose of '{source}' in '{target}' was requested at the time {stamp} ns"
             raise FrameError(Status.TF_EXTRAPOLATION, text)
-        up, down = self._chains(target, source)
+        up, down = self._chains(target, source, stamp)
         return self._pose(target, source, up, down, stamp)
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
-        up, down = self._chains(target, source)
-        newest = [e.stamps[-1] for e in map(self._edges.__getitem__, up + down) if not e.static]
-        stamp = min(newest, default=0)
+        up, down = self._chains(target, source, NEWEST)
+        stamp = min(map(self._newest, self._moving(up + down)), default=0)
+        if stamp:
+            up, down = self._chains(target, source, stamp)
         return self._pose(target, source, up, down, stamp), stamp
 
     def oldest(self, target: str, source: str) -> str:
         """Return the moving frame between both whose newest pose is the oldest; empty: none."""
-        up, down = self._chains(target, source)
-        moving = (frame for frame in up + down if not self._edges[frame].static)
-        return min(moving, key=lambda frame: self._edges[frame].stamps[-1], default="")
+        up, down = self._chains(target, source, NEWEST)
+        return min(self._moving(up + down), key=self._newest, default="")
 
-    def _chains(self, target: str, source: str) -> tuple[list[str], list[str]]:
-        """Return the frames below the common ancestor, from the source and from the target."""
+    def _newest(self, frame: str) -> int:
+        return self._tracks[frame].stamps[-1]
+
+    def _moving(self, frames: list[str]) -> list[str]:
+        return [frame for frame in frames if not self._tracks[frame].static]
+
+    def _chains(self, target: str, source: str, stamp: int) -> tuple[list[str], list[str]]:
+        """Return the frames below the common ancestor, from the source and from the target.
+
+        Before its first pose and after its last one, a frame has the parent of this pose here.
+        `_at` refuses these times.
+        """
         for frame in (target, source):
             if frame not in self._frames:
                 text = f"no transform from '{source}' to '{target}': "
@@ -208,21 +227,22 @@ class TransformTree:
                 if frame.startswith("/"):
                     text += ": remove the slash at its begin, as in tf2"
                 raise FrameError(Status.UNKNOWN_FRAME, text)
-        sources, targets = self._ancestors(source), self._ancestors(target)
+        sources, targets = (self._ancestors(each, stamp) for each in (source, target))
         common = next((frame for frame in sources if frame in targets), None)
         if common is None:
             text = f"no transform from '{source}' to '{target}': they are not connected"
             raise FrameError(Status.TF_UNAVAILABLE, text)
         return sources[: sources.index(common)], targets[: targets.index(common)]
 
-    def _ancestors(self, frame: str) -> list[str]:
+    def _ancestors(self, frame: str, stamp: int) -> list[str]:
         ancestors = [frame]
-        while (edge := self._edges.get(ancestors[-1])) is not None:
-            if edge.parent in ancestors:
-                text = f"the frames form a loop: '{edge.parent}' is its own ancestor"
+        while (track := self._tracks.get(ancestors[-1])) is not None:
+            parent = track.parent(stamp)
+            if parent in ancestors:
+                text = f"the frames form a loop: '{parent}' is its own ancestor"
                 text += f", through '{ancestors[-1]}'"
                 raise FrameError(Status.TF_UNAVAILABLE, text)
-            ancestors.append(edge.parent)
+            ancestors.append(parent)
         return ancestors
 
     def _pose(self, target: str, source: str, up: list[str], down: list[str], stamp: int) -> Pose:
@@ -241,24 +261,28 @@ class TransformTree:
 
     def _at(self, frame: str, stamp: int) -> Placement:
         """Return the pose of a frame in its parent at a time [ns]; raises `FrameError`."""
-        edge = self._edges[frame]
-        if edge.static:
-            return edge.placements[0]
-        stamps = edge.stamps
-        index = bisect_left(stamps, stamp)
-        if index < len(stamps) and stamps[index] == stamp:
-            return edge.placements[index]
-        if index == 0:
-            text = f"{(stamps[0] - stamp) * 1e-9:.3f} s before the oldest transform"
-        elif index == len(stamps):
-            text = f"{(stamp - stamps[-1]) * 1e-9:.3f} s after the newest transform"
-        elif stamps[index] - stamps[index - 1] > MAX_GAP:
-            text = f"inside a gap of {(stamps[index] - stamps[index - 1]) * 1e-9:.3f} s"
+        track = self._tracks[frame]
+        if track.static:
+            return track.poses[0][1]
+        i, k = track.around(stamp)
+        (parent, before), (next_parent, after) = track.poses[i], track.poses[k]
+        begin, end = track.stamps[i], track.stamps[k]
+        if begin == stamp == end:
+            return before
+        if stamp < begin:
+            text = f"{(begin - stamp) * 1e-9:.3f} s before the oldest transform"
+        elif stamp > end:
+            text = f"{(stamp - end) * 1e-9:.3f} s after the newest transform"
+        elif parent != next_parent:
+            text = f"'{frame}' went from '{parent}' to '{next_parent}' at an unknown time"
+            raise FrameError(Status.TF_UNAVAILABLE, text)
+        elif end - begin > MAX_GAP:
+            text = f"inside a gap of {(end - begin) * 1e-9:.3f} s"
         else:
-            share = (stamp - stamps[index - 1]) / (stamps[index] - stamps[index - 1])
-            return _between(edge.placements[index - 1], edge.placements[index], share)
-        text = f"the pose of '{frame}' in '{edge.parent}' is not known: the time is {text}"
-        raise FrameError(Status.TF_EXTRAPOLATION, text)
+            return _between(before, after, (stamp - begin) / (end - begin))
+        text = f"the pose of '{frame}' in '{parent}' is not known: the time is {text}"
+        is_dropped = stamp < begin and track.has_dropped
+        raise (DroppedError if is_dropped else FrameError)(Status.TF_EXTRAPOLATION, text)
 
 
 def insert_message(tree: TransformTree, message: Any, *, static: bool) -> str:
@@ -343,30 +367,28 @@ def _scaled(placement: Placement) -> Placement | str:
     return Placement(position, (x, y, z, w))
 
 
-def _changes_past(edge: _Edge, parent: str, stamp: int, placement: Placement) -> bool:
+def _changes_past(track: _Track, stamp: int, pose: tuple[str, Placement]) -> bool:
     """Return whether poses at stamps up to the newest one of a frame may change by a new one."""
-    newest = edge.stamps[-1]
-    if stamp > newest:
-        return newest < edge.known_until
-    at = bisect_left(edge.stamps, stamp)
-    known = edge.parent, edge.stamps[at], edge.placements[at]
-    return known != (parent, stamp, placement)
+    at = bisect_left(track.stamps, stamp)
+    is_new = at == len(track.stamps)
+    return not is_new and (track.stamps[at], track.poses[at]) != (stamp, pose)
 
 
-def _insert_sorted(edge: _Edge, stamp: int, placement: Placement) -> str:
+def _insert_sorted(track: _Track, stamp: int, pose: tuple[str, Placement]) -> str:
     """Insert a pose by its stamp and drop old ones; return why it was not inserted."""
-    stamps, placements = edge.stamps, edge.placements
+    stamps, poses = track.stamps, track.poses
     if stamps and stamp < stamps[-1] - KEPT:
         return f"it is more than {KEPT * 1e-9:g} s older than the newest one of its frame"
     at = bisect_left(stamps, stamp)
     if at < len(stamps) and stamps[at] == stamp:
-        placements[at] = placement
+        poses[at] = pose
     else:
         stamps.insert(at, stamp)
-        placements.insert(at, placement)
+        poses.insert(at, pose)
     while stamps[-1] - stamps[0] > KEPT:
         stamps.popleft()
-        placements.popleft()
+        poses.popleft()
+        track.has_dropped = True
     return ""
 
 
