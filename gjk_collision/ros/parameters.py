@@ -3,7 +3,6 @@
 """The parameters of the node: declaration, checks and changes of a `Config`."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -23,7 +22,7 @@ from ..server.parameters.config import (
     group_defaults,
     parameter_facts,
 )
-from ..server.parameters.files import check_values, named_files, parameters_for
+from ..server.parameters.files import check_values
 from ..server.parameters.names import is_of_every_node
 
 __all__ = ["Parameters"]
@@ -63,8 +62,6 @@ class Parameters:
         self._declare({name: defaults[name] for name in defaults if "." not in name})
         self._declare_groups()
         try:
-            for file in named_files(arguments):
-                parameters_for(Path(file), node.get_fully_qualified_name())
             used = {name: _plain(each) for name, each in node._parameter_overrides.items()}
             check_values(arguments, node.get_fully_qualified_name(), used)
         except InputError as error:

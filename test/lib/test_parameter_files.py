@@ -8,6 +8,7 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.parameters.files import (
+    Section,
     check_values,
     named_files,
     parameters_for,
@@ -227,6 +228,39 @@ def test_value_on_the_command_line_that_is_not_used_is_refused(
         with pytest.raises(InputError, match="is not used: /r1/front has the value") as caught:
             check_values(line, "/r1/front", used)
         assert str(caught.value).startswith(f"-p {rule}: ")
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize("value", ["0.5", "[0.5, 1.0]", "5e-1"])
+def test_value_of_the_last_file_that_is_not_used_is_refused(value: str, tmp_path: Path) -> None:
+    """The key of its section was in a file before, so rcl has used `/**` after it."""
+    texts = ("n: {ros__parameters: {a: 1}}", f"/**: {{ros__parameters: {{x: 0.1, a: {value}}}}}")
+    line = ["--ros-args"]
+    for i, text in enumerate((*texts, f"n: {{ros__parameters: {{a: {value}, x: {value}}}}}")):
+        (tmp_path / f"{i}.yaml").write_text(text)
+        line += ["--params-file", str(tmp_path / f"{i}.yaml")]
+    read = [0.5, 1.0] if value[0] == "[" else 0.5
+    check_values(line, "/n", {"a": read, "x": read})
+    check_values([*line, "-p", "x:=0.1"], "/n", {"a": read, "x": 0.1})
+    with pytest.raises(InputError, match=r"2\.yaml: 'x' is .* but /n has the value 0\.1 of anoth"):
+        check_values(line, "/n", {"a": read, "x": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "is_misspelled"),
+    [
+        *((f"collision_server{end}", True) for end in ("s", "_", "r", "x_2", "__")),
+        *((f"collision_server{end}", False) for end in ("", "2", "_2", "_front", "_r1_2")),
+        ("acollision_server", True),
+        ("_collision_server", True),
+        ("front_collision_server", False),
+        ("front2_collision_server_2", False),
+        ("collision_servers_of_front", False),
+        ("collision_monitor", False),
+    ],
+)
+def test_names_of_further_servers_are_not_misspelled(name: str, is_misspelled: bool) -> None:
+    assert Section(f"/r1/{name}", {}).is_misspelled() is is_misspelled
 
 
 def test_last_of_several_values_on_the_command_line_counts() -> None:

@@ -30,6 +30,8 @@ __all__ = [
 # Name of the server node, without remapping.
 NODE_NAME = "collision_server"
 _KEY = re.compile(r"(/(\w+|\*\*?))+")
+# Names of further servers, such as front_collision_server and collision_server_2.
+_OTHER_SERVER = re.compile(rf"(\w*[^\W_]_)?{NODE_NAME}(\d+|_\w*[^\W_])?")
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,9 @@ class Section:
         return self.key.rpartition("/")[2] in (node.rpartition("/")[2], NODE_NAME)
 
     def is_misspelled(self) -> bool:
-        """Return whether the key is nearly the name of the server.
-
-        Names such as collision_server_2 are those of further servers.
-        """
+        """Return whether the key is nearly the name of the server, but not of a further one."""
         name = self.key.rpartition("/")[2]
-        return NODE_NAME not in name and bool(did_you_mean(name, [NODE_NAME], 0.9))
+        return not _OTHER_SERVER.fullmatch(name) and bool(did_you_mean(name, [NODE_NAME], 0.9))
 
 
 def read_sections(path: Path) -> list[Section]:
@@ -230,7 +229,7 @@ def named_files(arguments: Sequence[str]) -> list[str]:
 
 
 def check_values(arguments: Sequence[str], node: str, used: Mapping[str, Any]) -> None:
-    """Check that the values after ``-p`` in the ROS arguments of a command line are used.
+    """Check that the values in the ROS arguments of a command line are used.
 
     Parameters
     ----------
@@ -244,10 +243,21 @@ def check_values(arguments: Sequence[str], node: str, used: Mapping[str, Any]) -
     Raises
     ------
     InputError
-        A value has no effect: a parameter file replaces it, or it is for a node with the name of
-        this server, or with its name before a remapping, in another namespace, or with nearly its
-        name.
+        A parameter file does not apply to the node, see `parameters_for`. A value after ``-p`` has
+        no effect: a parameter file replaces it, or it is for a node with the name of this server,
+        or with its name before a remapping, in another namespace, or with nearly its name. The
+        last parameter file with a value does not replace those before it: rcl orders sections by
+        where their keys are first on the command line.
     """
+    given: dict[str, tuple[str, Any]] = {}  # name -> last file, its value
+    differ = set()
+    for file in named_files(arguments):
+        parameters_for(Path(file), node)
+        for each in read_sections(Path(file)):
+            if each.applies_to(node):
+                again = given.keys() & each.parameters.keys()
+                differ |= {name for name in again if given[name][1] != each.parameters[name]}
+                given |= {name: (file, value) for name, value in each.parameters.items()}
     rules = [rule for flag, rule in _ros_arguments(arguments) if flag in ("-p", "--param")]
     last = dict(rule.split(":=", 1) for rule in rules if ":=" in rule)
     for target, text in last.items():
@@ -255,10 +265,22 @@ def check_values(arguments: Sequence[str], node: str, used: Mapping[str, Any]) -
         section = Section(f"/{key.lstrip('/')}" if key else "/**", {})
         if not (section.applies_to(node) or section.has_name_of(node) or section.is_misspelled()):
             continue
+        differ.discard(name)
         if name not in used or not _is_written(used[name], text):
             why = f"is not used: {node} has the value {used.get(name)!r}. Pass '{name}:=...', "
             why += "and remove the value from parameter files, or pass the files before it"
             raise InputError(Status.INVALID_INPUT, f"-p {target}:={text}", None, why)
+    for name in differ:
+        file, value = given[name]
+        if not _is_same(used.get(name), value):
+            why = f"'{name}' is {value!r}, but {node} has the value {used.get(name)!r} of another "
+            refuse(file, f"{why}section: use the key '{node}' in place of the other keys")
+
+
+def _is_same(used: Any, value: Any) -> bool:
+    """Return whether a value from rcl is one from PyYAML, which reads 1e3 as a string."""
+    used = list(used) if isinstance(used, Iterable) and not isinstance(used, str) else used
+    return bool(used == value) or (isinstance(value, str) and _is_written(used, value))
 
 
 def _is_written(value: Any, text: str) -> bool:
