@@ -31,7 +31,9 @@ class CMakeBuild(build_ext):
         # The stub for type checkers, beside the module.
         package = target.parent.parent
         stubgen = [sys.executable, "-m", "pybind11_stubgen", "--exit-code", "-o", ".", ext.name]
-        path = {**os.environ, "PYTHONPATH": str(package)}
+        # pip finds the packages of its build environment by the variable, too.
+        paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         subprocess.run(stubgen, check=True, env=path, cwd=package)
 
     def build_module(self, target: Path) -> None:

@@ -16,7 +16,34 @@ import pytest
 from gjk_collision import __main__ as cli
 
 ROOT = Path(__file__).parents[2]
+ISOLATED = """
+import setuptools, subprocess, sys
+setuptools.setup = lambda **made: globals().update(made)
+__file__ = "setup.py"
+exec(open(__file__).read())
+build = cmdclass["build_ext"](setuptools.Distribution({"name": "x"}))
+build.build_module = lambda target: None
+build.get_ext_fullpath = lambda name: sys.argv[1]
+run, command = subprocess.run, "import of_pip, sys; print(sys.path)"
+subprocess.run = lambda words, **options: run([sys.executable, "-c", command], **options)
+build.build_extension(ext_modules[0])
+"""
 USES = [["-c", "from gjk_collision import Shape"], ["-m", "gjk_collision", "replay", "drive"]]
+
+
+def test_the_stub_is_generated_in_the_build_environment_of_pip(tmp_path: Path) -> None:
+    """pip passes its packages in PYTHONPATH, and has no others than those of build-system."""
+    pytest.importorskip("setuptools")
+    (tmp_path / "pip").mkdir()
+    (tmp_path / "pip" / "of_pip.py").touch()
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "pip")}
+    words = [sys.executable, "-c", ISOLATED, str(tmp_path / "module.so")]
+    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"'{tmp_path.parent}'" in done.stdout
+    requires = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.M)
+    assert requires is not None
+    assert '"numpy>=' in requires[1]  # the generator looks its types up
 
 
 @pytest.mark.parametrize("words", USES, ids=["library", "replay"])
