@@ -123,6 +123,7 @@ def test_every_exception_pickles_with_its_fields() -> None:
     fields = {
         "InputError": (Status.NON_FINITE, "xy", None, "must be finite"),
         "FrameError": (Status.UNKNOWN_FRAME, "no frame"),
+        "DroppedError": (Status.TF_EXTRAPOLATION, "too old"),
     }
     for kind in own:
         error = kind(*fields.get(kind.__name__, ("what is wrong",)))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import struct
 from collections.abc import Callable
 from math import cos, nan, pi, radians, sin
@@ -15,7 +16,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from array import array
 
-from geometry_msgs.msg import Point32
+from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import GetSnapshot
 from nav_msgs.msg import OccupancyGrid
@@ -24,7 +25,11 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from server import HAS_TRANSFORMS, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
+from gjk_collision.errors import InputError
 from gjk_collision.region import OUTSIDE
+from gjk_collision.ros.sources import adapter
+from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.parameters.config import SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -275,3 +280,26 @@ def test_scan_in_a_tilted_frame(start: Start, degrees: float, is_used: bool) -> 
         reply = bench.until_status(Verdict.UNKNOWN, Status.TF_UNAVAILABLE, x=true - 1.3)
         assert "tilted by 19.9 degrees" in reply.verdict.message
     bench.node.destroy_timer(timer)
+
+
+@pytest.mark.parametrize("kind", CONVERTERS)
+def test_package_that_is_missing_is_named(kind: str) -> None:
+    package, name = kind.partition("/")[0], kind.rpartition("/")[2]
+    source = SourceConfig("obstacles", type=kind)
+    if importlib.util.find_spec(package):
+        assert adapter(source).message.__name__ == name
+        return
+    with pytest.raises(InputError, match=f"^obstacles.type: the package '{package}'"):
+        adapter(source)
+
+
+def test_polygons_over_the_network(start: Start) -> None:
+    angle = ((4.0, 4.0), (4.0, -4.0), (8.0, -4.0), (8.0, -3.0), (5.0, -3.0), (5.0, 4.0))
+    _, bench = start("zoned", **{"obstacles.type": "geometry_msgs/msg/PolygonStamped"})
+    bench.node.destroy_publisher(bench.obstacles)
+    publisher = bench.node.create_publisher(PolygonStamped, "/obstacles", 5)
+
+    bench.node.create_timer(0.05, lambda: publisher.publish(bench.outline(angle, "odom")))
+    bench.until_status(*FREE)
+    assert said(bench.collide(5.0)) == HIT
+    assert said(bench.collide(7.0)) == FREE

@@ -7,7 +7,6 @@ The packages need not be installed: messages are built of the fields that their 
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from math import cos, inf, nan, sin
 from types import SimpleNamespace
@@ -15,20 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="rclpy is not installed")
-
 import questions
-from geometry_msgs.msg import PolygonStamped
-from server import Bench, Server, said
 
 from gjk_collision.errors import InputError
-from gjk_collision.ros.sources import adapter
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose
-from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 CAR = (1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0)
@@ -335,27 +328,3 @@ def status_of(kind: str, message: Any) -> Status:
         return verdict(convert(kind, message), 50.0)[1]
     except InputError as error:
         return error.status
-
-
-@pytest.mark.parametrize("kind", CONVERTERS)
-def test_package_that_is_missing_is_named(kind: str) -> None:
-    package, name = kind.partition("/")[0], kind.rpartition("/")[2]
-    source = SourceConfig("obstacles", type=kind)
-    if importlib.util.find_spec(package):
-        assert adapter(source).message.__name__ == name
-        return
-    with pytest.raises(InputError, match=f"^obstacles.type: the package '{package}'"):
-        adapter(source)
-
-
-def test_polygons_over_the_network(
-    start: Callable[..., tuple[Server, Bench]],
-) -> None:
-    _, bench = start("zoned", **{"obstacles.type": "geometry_msgs/msg/PolygonStamped"})
-    bench.node.destroy_publisher(bench.obstacles)
-    publisher = bench.node.create_publisher(PolygonStamped, "/obstacles", 5)
-
-    bench.node.create_timer(0.05, lambda: publisher.publish(bench.outline(ANGLE, "odom")))
-    bench.until_status(*FREE)
-    assert said(bench.collide(5.0)) == HIT
-    assert said(bench.collide(7.0)) == FREE
