@@ -4,7 +4,8 @@
 
 mutmut makes the mutants and runs the tests; its options are in pyproject.toml. For each mutant it
 runs the tests that call the mutated function, the fastest test first, until one fails. It does not
-mutate decorated functions, annotations, docstrings and constants of modules and classes.
+mutate decorated functions, annotations, docstrings and constants of modules and classes. Mutants
+that mypy refuses are neither killed nor survived: no such code gets as far as the tests.
 
 The script runs in a copy of the checkout (``./dev mutate python``). The results are stored there.
 If the command is run again, mutants that were killed are not tested again, unless their function
@@ -39,6 +40,7 @@ MESSAGES = {"rule", "text"}
 # numpy computes the length of an axis for -2 as for -1.
 AXIS = re.compile(r"(reshape\(.*?)-2\b")
 NOT_KILLED = {"survived", "no tests", "not checked"}
+REFUSED = "caught by type check"
 
 
 @dataclass(frozen=True)
@@ -181,14 +183,17 @@ def sample(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 def table(mutants: list[Mutant], statuses: dict[str, str]) -> str:
     """Return the results by file, as a table in Markdown."""
-    rows = ["| file | mutants | killed | survived | killed [%] |", "|---|---|---|---|---|"]
+    rows = ["| file | refused by mypy | other | killed | survived | killed [%] |"]
+    rows.append("|---|---|---|---|---|---|")
     files = sorted({each.file for each in mutants})
     for file in [*files, "all"]:
-        ours = [each for each in mutants if file in (each.file, "all")]
-        killed = sum(statuses[each.name] not in NOT_KILLED for each in ours)
+        found = [statuses[each.name] for each in mutants if file in (each.file, "all")]
+        others = [each for each in found if each != REFUSED]
+        killed = sum(each not in NOT_KILLED for each in others)
         name = f"`{file}`" if file != "all" else file
-        share = 100.0 * killed / len(ours)
-        rows.append(f"| {name} | {len(ours)} | {killed} | {len(ours) - killed} | {share:.1f} |")
+        share = 100.0 * killed / max(len(others), 1)
+        counts = f"{len(found) - len(others)} | {len(others)} | {killed} | {len(others) - killed}"
+        rows.append(f"| {name} | {counts} | {share:.1f} |")
     return "\n".join(rows)
 
 
@@ -231,7 +236,8 @@ def main() -> int:
         print(f"reason: {reason(each) or 'none'}")
 
     counts = Counter(statuses.values())
-    score = 100.0 * (len(drawn) - len(survivors)) / len(drawn)
+    accepted = len(drawn) - counts[REFUSED]
+    score = 100.0 * (accepted - len(survivors)) / accepted
     command_line = f"./dev mutate python --count={given.count} --seed={given.seed}"
     print(f"\n`{command_line}`, {date.today()}: {len(drawn)} of {len(mutants)} mutants.")
     print(f"{len(every) - len(mutants)} mutants of messages are left out.")

@@ -44,5 +44,5 @@ mutate_python_tree() {
     find "$tree/mutants" -type f ! -name '*.meta' ! -name mutmut-stats.json -delete
     find "$tree" -mindepth 1 -maxdepth 1 ! -name mutants -exec rm -rf {} +
     cp -r pyproject.toml gjk_collision test config docs msg srv tools "$tree/"
-    cp -r "$(site_of "$DEV/lib/venv/bin/python")"/gjk_collision/{interfaces,_core.*.so} "$tree/gjk_collision/"
+    cp -r "$(site_of "$DEV/lib/venv/bin/python")"/gjk_collision/{interfaces,_core.*} "$tree/gjk_collision/"
 }

@@ -108,6 +108,7 @@ def test_named_footprint_needs_no_default_one(time: Time) -> None:
     assert said(snapshot, FAR) == unknown(Status.NO_FOOTPRINT)
     assert said(snapshot.chosen("default"), FAR) == unknown(Status.NO_FOOTPRINT)
     assert isnan(snapshot.chosen_among(["default"]).footprint_age)
+    assert isnan(snapshot.footprint_age)
     chosen = snapshot.chosen("long")
     assert said(chosen, FAR) == FREE
     assert chosen.footprint_age == 0.0
@@ -529,7 +530,11 @@ ROUND = {"a.robot_radius": 1.0}
         (
             {"footprint_names": [f"f{i}" for i in range(256)]}
             | {f"f{i}.robot_radius": 1.0 for i in range(256)},
-            "footprint_names: must have at most 255 names",
+            "footprint_names: must have at most 255 names (got 256)",
+        ),
+        (
+            {"footprint_names": [], "speed_footprints": ["b"]},
+            "speed_footprints[0]: must be a name in footprint_names (empty)",
         ),
         (
             {**ROUND, "speed_footprints": ["b"]},
@@ -572,5 +577,7 @@ def test_footprints_read_back_and_count_for_the_hash() -> None:
 
 def test_invalid_outline_is_named() -> None:
     crossed = (0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0)
-    with pytest.raises(InputError, match=r"^odd\.footprint"):
+    with pytest.raises(InputError, match=r"^odd\.footprint: "):
         World(Config(footprints=(FootprintConfig("odd", footprint=crossed),)))
+    with pytest.raises(InputError, match=r"^footprint: "):
+        World(Config(footprint=crossed))

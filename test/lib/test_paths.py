@@ -280,6 +280,7 @@ def test_nothing_known() -> None:
         ({"tolerance": nan}, Status.NON_FINITE, "tolerance:"),
         ({"margin": -1.0}, Status.INVALID_INPUT, "margin:"),
         ({"margin": inf}, Status.NON_FINITE, "margin:"),
+        ({"interpolation": 2}, Status.INVALID_INPUT, "interpolation: must be 0 or 1 (got 2)"),
     ],
 )
 def test_bad_request_is_refused(

@@ -48,12 +48,10 @@ class AtOnce(Scheduler):
         raise AssertionError(f"a wait of {seconds} s for {callback}")
 
 
-def node_at(clock: Clock, **parameters: Any) -> Node:
+def node_at(clock: Clock, epoch: int = 1, **parameters: Any) -> Node:
     """Return an active node with one source."""
     config = Config(robot_radius=1.0, sources=(SourceConfig("lidar"),), **parameters)
-    node = Node(
-        config, 1, lambda _: clock.now, clock.now, lambda *_: None, lambda: None, lambda *_: None
-    )
+    node = Node(config, epoch, lambda _: clock.now, clock.now, *[lambda *_: None] * 3)
     node.server.activate()
     return node
 
@@ -106,12 +104,13 @@ def test_error_while_a_heartbeat_is_made() -> None:
 
 
 def test_error_while_the_snapshot_of_a_heartbeat_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    node = node_at(Clock())
+    node = node_at(Clock(), epoch=-1)
     monkeypatch.setattr(node.server, "snapshot", fails_once())
     _, beat, is_good = node.server.beat(0, lambda made: made)
     assert not is_good
     fields = beat.fields()
     assert fields["header"] == {"stamp": Clock.now, "frame_id": "odom"}
+    assert fields["epoch"] == 0
     assert fields["info"]["config_hash"] == node.server.config.hash
     assert fields["verdict"]["message"] == "RuntimeError('lost')"
 
@@ -181,6 +180,7 @@ def test_a_fault_applies_to_each_of_several_footprints() -> None:
     ended = both.invalidated(fault)
     assert [each.fault for each in ended.among] == [fault, fault]
     assert (ended.fault, ended.data_fault) == (fault, fault)
+    assert ended.chosen("small").footprint is None
 
 
 @pytest.mark.parametrize("frame", ["", "lidar"])

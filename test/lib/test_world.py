@@ -451,7 +451,7 @@ def test_footprint_that_ages_while_it_is_worked_on(time: Time, is_replaced: bool
     time.pass_(0.9)
     last = world.confirm(first, **time.both)
     assert (last.fault, last.footprint_age) == (None, pytest.approx(0.9))
-    assert last.outline_stamp == T0
+    assert last.outline_stamp == T0 and last.outline is not None
     if is_replaced:
         outline(world, time)
         assert world.snapshot(**time.both, require_id=first.id).fault is None
@@ -1165,6 +1165,7 @@ def test_no_footprint_older_than_a_faulty_one_is_used(time: Time, is_decoded: bo
     time.pass_(0.05)
     arrive(BOX)
     assert ask(world, time) == FREE  # the one before
+    earlier = world.snapshot(**time.both)
     time.pass_(0.05)
     if is_decoded:
         arrive(BOX * np.nan)
@@ -1177,6 +1178,8 @@ def test_no_footprint_older_than_a_faulty_one_is_used(time: Time, is_decoded: bo
     assert ask(world, time) == unknown(Status.NON_FINITE)
     tree.newest = time.now
     assert ask(world, time) == FREE
+    ended = world.confirm(earlier, **time.both).fault
+    assert ended is not None and "was received: footprint: " in ended.message
     tree.oldest, tree.newest = time.now + S, time.now + 2 * S
     time.pass_(0.05)
     arrive(BOX)
