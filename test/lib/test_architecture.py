@@ -229,6 +229,21 @@ def test_only_certificates_conclude_free() -> None:
     assert casting == {"scene_queries.cpp"}  # of what the kernel answered
 
 
+def test_users_of_the_compiled_kernel_read_declarations_only() -> None:
+    """Vector code, certificates and clocks double the time that a file takes to compile."""
+    headers = ["gjk/gjk.hpp"]
+    read: set[str] = set()
+    for header in headers:
+        text = (
+            (SOURCE.parent / "src_cpp/include" / header).read_text().partition("#ifdef GJK_KERNEL")
+        )
+        read.update(re.findall(r"#include <(\w+)>", text[0]))
+        headers += {*re.findall(r'#include "(.+)"', text[0])} - {*headers}
+    assert len(headers) > 30
+    assert not {"gjk/certificate.hpp", "gjk/simd/dispatch.hpp"} & {*headers}
+    assert not {"chrono", "thread", "immintrin"} & read
+
+
 # ---- weight
 
 # Code lines: without blank lines, comments, docstrings and proofs. Growth fails. A change that
