@@ -75,6 +75,10 @@ def test_the_stamp_of_the_twist_is_published_again(time: Time) -> None:
             time.pass_(0.1)
         time.pass_(0.1)
         assert len(sent) == 2 + 2 * is_stopped
+    snapshot = world.snapshot(**time.both)
+    for subscribers, later, count in ((1, 0, 4), (2, 0, 5), (2, S, 6), (1, S + 1, 6)):
+        publication.publish(snapshot, subscribers, time.steady + later, sent.append)
+        assert len(sent) == count
 
 
 def test_each_name_answers_with_its_own_footprint(time: Time) -> None:
@@ -111,7 +115,9 @@ def test_named_footprint_needs_no_default_one(time: Time) -> None:
     assert isnan(snapshot.footprint_age)
     chosen = snapshot.chosen("long")
     assert said(chosen, FAR) == FREE
-    assert chosen.footprint_age == 0.0
+    assert (chosen.footprint_age, chosen.outline_stamp) == (0.0, snapshot.stamp)
+    assert chosen.outline is not None
+    assert snapshot.chosen_among(["default", "long"]).fault is None
     # It is stale after a while; a named one is not.
     outline(world, time)
     time.pass_(0.25)
@@ -296,6 +302,8 @@ def test_direction_of_a_holonomic_vehicle() -> None:
         for first, last in ((2.5, np.pi), (-np.pi, -2.5), (2.5, -2.5)):
             reverse = replace(left, direction_start_angle=first, direction_end_angle=last)
             assert reverse.covers(-0.5, vy, 0.0, holonomic=True)
+    back = replace(left, direction_start_angle=np.pi / 2, direction_end_angle=-np.pi / 2)
+    assert all(back.covers(0.0, vy, 0.0, holonomic=True) for vy in (0.5, -0.5))
     ahead = replace(left, direction_start_angle=0.0, direction_end_angle=0.0)  # and no other
     assert ahead.covers(1.0, 0.0, 0.0, holonomic=True)
     assert not ahead.covers(1.0, 0.1, 0.0, holonomic=True)

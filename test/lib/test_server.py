@@ -30,7 +30,7 @@ from gjk_collision.server.requests import Answered, Requests
 from gjk_collision.server.scheduler import Scheduler
 from gjk_collision.server.services import SERVICES, check_frame
 from gjk_collision.server.services.answers import Answer
-from gjk_collision.server.services.snapshot_message import obstacle_fields
+from gjk_collision.server.services.snapshot_message import data_fields, obstacle_fields
 
 S = 1_000_000_000
 
@@ -57,10 +57,15 @@ def node_at(clock: Clock, epoch: int = 1, **parameters: Any) -> Node:
 
 
 def answer_to(
-    node: Node, service: str, message: Any, fill: Callable[..., Any], name: str = ""
+    node: Node,
+    service: str,
+    message: Any,
+    fill: Callable[..., Any],
+    name: str = "",
+    scheduler: Scheduler | None = None,
 ) -> Answered:
     """Return the answer to a request."""
-    coroutine = Requests(node.server, AtOnce()).answer(
+    coroutine = Requests(node.server, scheduler or AtOnce()).answer(
         SERVICES[service](message), fill, is_large=False, name=name
     )
     with pytest.raises(StopIteration) as end:
@@ -123,6 +128,7 @@ def test_error_while_a_request_is_answered(name: str, said: str) -> None:
     assert answered.reply == "reply"
     assert isinstance(answered.found, Answer)
     assert answered.found.status is Status.INTERNAL_ERROR
+    assert answered.found.message == "RuntimeError('lost')"
     assert answered.snapshot.stamp == Clock.now
     assert node.errors == [f"{said}: RuntimeError('lost')"]
 
@@ -146,6 +152,13 @@ def test_the_snapshot_is_answered_with_its_data() -> None:
     found, snapshot = answered.reply
     assert snapshot is not None
     assert (found.status, snapshot.id) == (Status.NO_OBSTACLES, answered.snapshot.id)
+    cast(TransformTree, node.server.transforms).insert(
+        "odom", "front", Clock.now, Placement(), static=False
+    )
+    far = boxes((9.0, 0.0), frame="front", stamp=Clock.now)
+    node.server.receive("lidar", lambda: far, Clock.now)
+    fields = data_fields(node.server.snapshot())
+    assert fields["obstacles"][0]["header"] == {"stamp": Clock.now, "frame_id": "odom"}
 
 
 @pytest.mark.parametrize("footprint", ["", "small"])
@@ -165,6 +178,17 @@ def test_time_budget_is_that_of_answers(footprint: str) -> None:
     request = wire.request(Question("Collide", ((0.0, 0.0),), names=(footprint,)), 0, 0)
     found = answer_to(node, "Collide", request, lambda found, _: found).found
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    node.server._watch = lambda *_: None
+
+    class Slow(AtOnce):
+        async def run(self, compute: Callable[[], Any], *, is_large: bool) -> Any:
+            spend()
+            return compute()
+
+    request = wire.request(Question("CheckPoses", ((90.0, 0.0),) * 999, (footprint,)), 0, 0)
+    answered = answer_to(node, "CheckPoses", request, lambda found, _: found, scheduler=Slow())
+    assert answered.reply.verdict is Verdict.COLLISION
+    assert answered.reply.verdicts[-1] == Verdict.UNKNOWN, "the computation ended"
 
 
 def test_footprints_of_no_name_are_refused() -> None:
@@ -221,7 +245,7 @@ def test_pose_of_a_frame_that_is_not_a_number() -> None:
     assert caught.value.status is Status.NON_FINITE
 
 
-def test_heartbeat_has_the_time_to_collision() -> None:
+def test_heartbeat_has_the_time_to_collision(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     node = node_at(clock, twist_topic="odometry", prediction_policy="hold")
     server, tree = node.server, cast(TransformTree, node.server.transforms)
@@ -232,14 +256,27 @@ def test_heartbeat_has_the_time_to_collision() -> None:
     assert beat.fields()["info"]["compute_time"] == beat.seconds
     assert beat.found.verdict is Verdict.FREE
     assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
+    state = server_module.state
+
+    def slowly(*args: Any) -> Any:
+        clock.now += S // 20
+        return state(*args)
+
+    monkeypatch.setattr(server_module, "state", slowly)
+    later = server.beat(0, lambda made: made)[1].found.time_to_collision
+    assert later == pytest.approx(beat.found.time_to_collision - 0.05, abs=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("x", "said"),
-    [(90.0, (Verdict.UNKNOWN, Status.TIME_BUDGET)), (0.0, (Verdict.COLLISION, Status.SUCCESS))],
+    ("x", "spent", "said"),
+    [
+        (90.0, S // 20, (Verdict.FREE, Status.SUCCESS)),
+        (90.0, S // 10, (Verdict.UNKNOWN, Status.TIME_BUDGET)),
+        (0.0, S // 10, (Verdict.COLLISION, Status.SUCCESS)),
+    ],
 )
 def test_heartbeat_that_takes_too_long(
-    x: float, said: tuple[Verdict, Status], monkeypatch: pytest.MonkeyPatch
+    x: float, spent: int, said: tuple[Verdict, Status], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = node_at(Clock(), time_budget=0.05)
     tree = cast(TransformTree, node.server.transforms)
@@ -248,7 +285,7 @@ def test_heartbeat_that_takes_too_long(
     state = server_module.state
 
     def slowly(*args: Any) -> Any:
-        node.true += S // 10
+        node.true += spent
         return state(*args)
 
     monkeypatch.setattr(server_module, "state", slowly)
