@@ -368,7 +368,9 @@ def test_what_grows_an_obstacle_from_another_frame() -> None:
     assert grown(velocities=np.array([0, 0, 0, *[math.nan] * 3])) == 0.0
     assert grown(**path, path_poses=np.tile([5e7, 5e7, 1.0], 2)) > 8 * pose_error
     # A path goes on beyond its end: 2 * 8 s / 0.5 s more than the error of its poses.
-    assert grown(**path, path_poses=np.ones(6)) >= 31.9 * pose_error
+    assert grown(**path, path_poses=np.ones(6)) == pytest.approx(32.0 * pose_error, rel=0.01)
+    at_once = {"path_offsets": np.array([0, 0, 1]), "path_times": np.zeros(1)}
+    assert grown(**at_once, path_poses=np.ones(3)) < pose_error
 
 
 @pytest.mark.requirement("G-9")

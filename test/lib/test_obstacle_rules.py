@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import InputError, Scene
+from gjk_collision import InputError, Scene, Status
 from gjk_collision.server.data.obstacles import Obstacles
 
 GOOD = Obstacles(
@@ -146,5 +146,7 @@ def test_same_status_argument_and_words(name: str) -> None:
 )
 def test_a_received_list_is_flat_and_its_ids_are_integers(name: str, values: Any) -> None:
     """`Obstacles.shape` and the merging of lists rely on it."""
-    with pytest.raises(InputError, match=f"^{name}: must "):
+    with pytest.raises(InputError, match=f"^{name}: must ") as caught:
         replace(GOOD, **{name: values}).check(10, 10)
+    is_flat = values.ndim == 1
+    assert caught.value.status is (Status.INVALID_INPUT if is_flat else Status.ARRAY_MISMATCH)

@@ -204,6 +204,7 @@ PATH = {"path_offsets": np.array([0, 1]), "path_times": np.ones(1), "path_poses"
         ([UNIT], {"margins": np.array([0.1])}, r"margins\[0\]"),
         ([UNIT], {"margin_rates": np.array([0.1])}, r"margin_rates\[0\]"),
         ([UNIT], PATH, r"path_offsets\[0\]"),
+        ([UNIT, (1, [(0, 0), (1, 1), (1, 0), (0, 1)])], {}, r"xy\[8\]: obstacle 1: the edge"),
     ],
 )
 def test_bad_region_is_unknown(rings: Any, arrays: dict[str, Any], text: str) -> None:
