@@ -281,7 +281,8 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tests": (
         # 180 of them: the client in executors of others; questions from values, which the product
         # no longer has; + 125: what the last attack found; + 85: prove.sh, which was in tools/
-        44_899,
+        # + 60: what mutants showed
+        44_950,
         (
             "test/**/*.py",
             "src_cpp/proofs/*.py",
