@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .convert import obstacles_from_grid as obstacles_from_grid
     from .convert import obstacles_from_points as obstacles_from_points
     from .convert import obstacles_from_scan as obstacles_from_scan
+    from .convert.seen import seen_by_grid as seen_by_grid
+    from .convert.seen import seen_by_scan as seen_by_scan
     from .errors import InputError as InputError
     from .geometry import Closest as Closest
     from .geometry import Penetration as Penetration
@@ -66,6 +68,8 @@ _MODULE_OF = {
     "obstacles_from_grid": "convert",
     "obstacles_from_points": "convert",
     "obstacles_from_scan": "convert",
+    "seen_by_grid": "convert.seen",
+    "seen_by_scan": "convert.seen",
     "InputError": "errors",
     "Closest": "geometry",
     "Penetration": "geometry",

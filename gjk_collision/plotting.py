@@ -22,6 +22,8 @@ from .errors import refuse
 from .formats.figures import (
     OBSTACLE,
     OBSTACLE_AREA,
+    SEEN,
+    SEEN_AREA,
     VEHICLE,
     VEHICLE_AREA,
     VERDICT_COLOURS,
@@ -100,12 +102,15 @@ def draw_scene(
 
     If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
     scene, dashed and not filled. An obstacle that does not exist then is not drawn. `style` is
-    passed to the patches of the others. The region of the scene is drawn too, if there is one.
+    passed to the patches of the others. Its region, and what was seen, are drawn too, if given.
     With `ids`, the id of each obstacle is written at its pose. All have labels for
     ``axes.legend()``.
     """
     if scene.inside is not None:
         draw_region(axes, scene.inside, label="region")
+    for k, region in enumerate(scene.seen or ()):
+        look = {"facecolor": SEEN_AREA, "edgecolor": SEEN, "zorder": 0.4, "linewidth": 0.6}
+        draw_region(axes, region, label="" if k else "seen", **look)
     known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, "label": "obstacle", **style}
     grey = VERDICT_COLOURS[Verdict.UNKNOWN]
     unknown = {"fill": False, "edgecolor": grey, "linestyle": "--", "label": "pose not known"}

@@ -62,7 +62,7 @@ WORST_FIRST = tuple(sorted(Verdict, key=lambda verdict: -_core.SEVERITIES[verdic
 class Status(IntEnum):
     """The reason for a verdict. FREE requires SUCCESS.
 
-    The values from 10 to 29, LIMIT_EXCEEDED and TIME_BUDGET are used only by the server.
+    The values from 10 to 20, LIMIT_EXCEEDED and TIME_BUDGET are used only by the server.
 
     Attributes
     ----------
@@ -87,6 +87,8 @@ class Status(IntEnum):
         The clock jumped. Data from before the jump is not used.
     SNAPSHOT_MISMATCH
         The requested snapshot is not available.
+    NOT_SEEN
+        No sensor has seen a part of the space that the shape needs, see `Scene`, `seen`.
     INVALID_INPUT
         An argument is invalid, and no other status describes the reason.
     NON_FINITE
@@ -130,6 +132,7 @@ class Status(IntEnum):
     UNKNOWN_FRAME = 18
     CLOCK_JUMP = 19
     SNAPSHOT_MISMATCH = 20
+    NOT_SEEN = 21
     INVALID_INPUT = 30
     NON_FINITE = 31
     TOO_FEW_POINTS = 32

@@ -13,7 +13,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gjk_collision import Scene, Shape, Verdict, closest, plotting
+from gjk_collision import (
+    Scene,
+    Shape,
+    Verdict,
+    closest,
+    obstacles_from_scan,
+    plotting,
+    seen_by_scan,
+)
 from gjk_collision.formats.figures import (
     OBSTACLE,
     OBSTACLE_AREA,
@@ -297,6 +305,55 @@ def replay() -> None:
     save(figure, "concept_replay")
 
 
+def rays(at: np.ndarray, angles: np.ndarray, rings: list[np.ndarray]) -> np.ndarray:
+    """Return the ranges of a scan of outlines (n, 2) [m]; inf where there is no return."""
+    begin = np.concatenate(rings) - at
+    way = np.concatenate([np.roll(ring, -1, axis=0) - ring for ring in rings])
+    x, y = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        det = x * way[:, 1] - y * way[:, 0]
+        along = (begin[:, 0] * way[:, 1] - begin[:, 1] * way[:, 0]) / det
+        share = (begin[:, 0] * y - begin[:, 1] * x) / det
+    return np.where((along > 0.0) & (share >= 0.0) & (share <= 1.0), along, np.inf).min(axis=1)
+
+
+def seen() -> None:
+    """Draw the poses that are free beside a pallet and two shelves, without and with `seen`."""
+    box = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    turn = np.array([[0.94, 0.34], [-0.34, 0.94]])
+    pallet = box * [1.2, 0.8] @ turn + [2.6, 0.2]
+    rings = [pallet, box * [3.0, 0.5] + [2.6, 2.2], box * [3.0, 0.5] + [2.6, -2.0]]
+    angles = np.radians(np.arange(-120.0, 120.5, 0.5))
+    ranges = rays(np.zeros(2), angles, rings)
+    scan = (np.where(ranges > 6.0, np.inf, ranges), angles[0], np.radians(0.5), 0.05, 6.0)
+    shapes = obstacles_from_scan(*scan, radius=0.03)
+    robot, margin = Shape.circle(0.12), 0.05
+    grid = np.stack(np.meshgrid(np.arange(-1.2, 5.0, 0.3), np.arange(-2.9, 3.0, 0.3)), axis=-1)
+    poses = np.pad(grid.reshape(-1, 2), ((0, 0), (0, 1)))
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 4.2), layout="constrained")
+    cases = [
+        ("What no sensor has seen counts as free (default)", None),
+        ("require_seen: it is UNKNOWN / NOT_SEEN", seen_by_scan(*scan)),
+    ]
+    for axes, (title, region) in zip(panels, cases, strict=True):
+        scene = Scene(shapes, seen=region)
+        plain(axes, title)
+        axes.set_xlim(-1.5, 5.2)
+        axes.set_ylim(-3.2, 3.2)
+        plotting.draw_scene(axes, scene)
+        for ring in rings:
+            axes.plot(*np.vstack([ring, ring[:1]]).T, color=GREY, linewidth=0.8, linestyle=":")
+        plotting.draw_result(axes, robot, poses, scene.check(robot, poses, margin=margin))
+        axes.plot(0.0, 0.0, color=BLUE, marker="^", markersize=8.0, zorder=6)
+        axes.annotate("lidar", (-0.1, -0.2), ha="right", va="top", zorder=6)
+        axes.annotate("pallet", (2.6, 0.2), ha="center", va="center", zorder=6)
+    handles, labels = panels[1].get_legend_handles_labels()
+    known = {label: each for each, label in zip(handles, labels, strict=True) if label[0] != "_"}
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=6)
+    figure.savefig(IMAGES / "seen.png", dpi=90)  # as SVG it has megabytes
+    plt.close(figure)
+
+
 if __name__ == "__main__":
-    for draw in (verdicts, frames, margins, cascade, replay):
+    for draw in (verdicts, frames, margins, cascade, replay, seen):
         draw()

@@ -23,6 +23,7 @@ VERDICT_COLOURS = {
 }
 VEHICLE, VEHICLE_AREA = "#0072b2", "#dcecf7"  # also of its path and its region
 OBSTACLE, OBSTACLE_AREA = "#4d4d4d", "#c8c8c8"
+SEEN, SEEN_AREA = "#d8c878", "#fdf8e1"
 
 ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this step
 

@@ -236,7 +236,7 @@ class Region:
         given = self._outlines, self._holes, self._snap
         if self._moved is None:
             return type(self), given
-        return _moved, (given, *self._moved, self._inflation)
+        return self._of_boundary, (given, *self._moved, self._inflation)
 
     def __repr__(self) -> str:
         """Return the numbers of outlines and holes, and the bounds."""
@@ -249,15 +249,6 @@ class Region:
 
     def _layer(self) -> svg.Layer:
         return svg.Layer(rings(self.boundary), VEHICLE, VEHICLE_AREA)
-
-
-def _moved(
-    given: tuple[Any, ...],
-    segments: NDArray[np.float64],
-    radii: NDArray[np.float64],
-    inflation: float = 0.0,
-) -> Region:
-    return Region(*given)._with_boundary(segments, radii, inflation)
 
 
 def _frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.reader import DirectoryReader
 
 from ..server.adapters import CONVERTERS
+from ..server.adapters.updates import UPDATES
 from ..server.services import RECORDED
 from .file_order import step_back
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, as_today, defined_types, typestore
@@ -44,7 +45,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 STEP_BACK = 100_000_000
 
 EVENTS = {f"gjk_collision/srv/{name}_Event" for name in RECORDED}
-USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS, *EVENTS}
+USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS, *UPDATES.values(), *EVENTS}
 
 
 class BagError(Exception):

@@ -117,6 +117,8 @@ def _things(fields: Any, message: Message, topics: Topics, config: Config) -> di
         return {"footprint": (footprint(fields, config).points, 0.0)}
     for name in topics.obstacles.get(message.topic, ()):
         source = config.source(name)
+        if message.kind != source.type:
+            return {}  # an update of a grid
         return _of_obstacles(CONVERTERS[source.type](fields, config, source))
     return {}
 

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..errors import InputError
-from ..server.adapters import CONVERTERS, footprint, twist
+from ..server.adapters import footprint, twist
 from ..server.data.faults import Fault
 from ..server.data.snapshot import Report, empty_snapshot
 from ..server.frames.fields import nanoseconds
@@ -235,7 +235,7 @@ class Drive:
         if name == "twist_topic":
             return twist(fields, config)
         source = config.source(name)
-        return CONVERTERS[source.type](fields, config, source)
+        return self._server.grids.convert(fields, config, source)
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
         self.now()

@@ -36,6 +36,7 @@ from visualization_msgs.msg import MarkerArray
 from ..arguments import as_bool
 from ..errors import InputError
 from ..server.adapters import footprint, twist
+from ..server.adapters.updates import updates_topic
 from ..server.data.faults import Fault
 from ..server.data.obstacles import Obstacles
 from ..server.data.world import World
@@ -186,6 +187,12 @@ class CollisionServer(LifecycleNode):
             self.server.transforms = transforms
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
+                if adapter.update is not None:
+                    self._subscribe_updates(source, adapter.update)
+            if config.is_unseen_free:
+                self.get_logger().info(
+                    "space that no sensor has seen counts as free: see marks_seen and require_seen"
+                )
             if config.twist_topic:
                 kind = sources.message_class("twist_type", config.twist_type)
                 best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -331,13 +338,17 @@ class CollisionServer(LifecycleNode):
         return subscription
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
-        def convert(message: Any, config: Config) -> Obstacles:
-            return adapter.convert(message, config, source)
-
-        receive = self._receiver(source.name, adapter.message, convert)
+        receive = self._receiver(source.name, adapter.message, self._converter(source))
         subscription = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
         if source.qos_durability == "transient_local":
             self._latched[source.name] = subscription
+
+    def _subscribe_updates(self, source: SourceConfig, kind: type[Any]) -> None:
+        receive = self._receiver(source.name, kind, self._converter(source))
+        self._subscribe(kind, updates_topic(source), receive, sources.UPDATES_QOS)
+
+    def _converter(self, source: SourceConfig) -> Callable[[Any, Config], Obstacles]:
+        return lambda message, config: self.server.grids.convert(message, config, source)
 
     def _receive_last_again(self) -> None:
         """Subscribe again to the topics that keep their last message, to receive it again.

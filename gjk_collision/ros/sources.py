@@ -2,26 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message class, the converter and the quality of service (QoS) of an obstacle source."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from ..errors import refuse
-from ..server.adapters import CONVERTERS, Convert
+from ..errors import InputError, refuse
+from ..server.adapters import CONVERTERS
+from ..server.adapters.updates import UPDATES
 from ..server.parameters.config import SourceConfig
 from ..server.parameters.names import did_you_mean
 
-__all__ = ["Adapter", "adapter", "message_class", "qos"]
+__all__ = ["UPDATES_QOS", "Adapter", "adapter", "message_class", "qos"]
+
+# None of the updates may be lost, because each one changes the grid.
+UPDATES_QOS = QoSProfile(depth=100)
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """A message class, with the function that converts its messages to obstacles."""
+    """The class of the messages of a source, and of the updates of its grids, if there are any."""
 
     message: type[Any]
-    convert: Convert
+    update: type[Any] | None
 
 
 def adapter(source: SourceConfig) -> Adapter:
@@ -38,7 +43,11 @@ def adapter(source: SourceConfig) -> Adapter:
         rule = f"must be package/msg/Name, Name one of {names}"
         rule += did_you_mean(source.type, CONVERTERS)
         refuse(argument, rule, repr(source.type))
-    return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
+    message, update = message_class(argument, source.type), None
+    if source.type in UPDATES:
+        with suppress(InputError):  # without the package, nobody here publishes them
+            update = message_class(argument, UPDATES[source.type])
+    return Adapter(message, update)
 
 
 def message_class(parameter: str, kind: str) -> type[Any]:

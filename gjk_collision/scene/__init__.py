@@ -57,6 +57,7 @@ from .arguments import (
     checked_poses,
     checked_prediction,
     checked_region,
+    checked_seen,
     checked_times,
     checked_trajectories,
     checked_which,
@@ -117,6 +118,10 @@ class Scene:
         limit on that side. Default: the obstacles always exist. See the notes.
     inside : Region, optional
         The region in which the vehicle must stay. Default: there is no such limit. See the notes.
+    seen : Region or sequence of Region, optional
+        What sensors have seen: the union of the regions, for example of `seen_by_scan` and
+        `seen_by_grid`. Default: everything, so that space which no sensor has seen counts as free.
+        See the notes.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
         How to predict an obstacle after the end of its path, or if it has neither path nor
         velocity. See the notes.
@@ -174,9 +179,18 @@ class Scene:
     a vehicle in the region, the distance is that to the boundary. Otherwise, the verdict is
     COLLISION, and the distance is minus the largest distance of a point of the vehicle to the
     region, as far as the search found it. The lower bound also covers all other points.
+
+    If `seen` is given, a vehicle is FREE or MARGIN only where all of its points, and all points
+    within the margin of the query, are certainly in one of the regions. Otherwise the verdict is
+    UNKNOWN with NOT_SEEN, unless it is COLLISION. The free part of a path ends where the vehicle
+    leaves what was seen. Times do not matter: space that was seen stays seen. `margins` of
+    obstacles do not count for this. Distances and `nearest` are those of the obstacles;
+    `time_to_collision` and `ray_cast` ignore `seen`. The kernel divides the vehicle into pieces
+    that are each in one of the regions, down to a size of 4 mm. Where two regions overlap by less,
+    it may say NOT_SEEN without need.
     """
 
-    __slots__ = ("_core", "_id_of", "_region", "_prediction", "_lacks_motion")  # noqa: RUF023
+    __slots__ = ("_core", "_id_of", "_region", "_prediction", "_lacks_motion", "_seen")  # noqa: RUF023
 
     def __init__(
         self,
@@ -191,12 +205,13 @@ class Scene:
         margin_rates: ArrayLike | None = None,
         lifetimes: ArrayLike | None = None,
         inside: Region | None = None,
+        seen: Region | Sequence[Region] | None = None,
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
         threads: int = 1,
     ) -> None:
-        region = checked_region(inside)
+        region, known = checked_region(inside), checked_seen(seen)
         said = checked_prediction(prediction, horizon, time_error)
         placed = None if poses is None else as_floats(poses, "poses", 3)
         if isinstance(shapes, Shape):
@@ -220,6 +235,7 @@ class Scene:
         self._core, self._id_of = core, checked_ids(ids, count, inside)
         self._region, self._prediction = inside, said
         self._lacks_motion = lacks_motion(said[0], velocities, paths)
+        self._see(known)
 
     @classmethod
     def from_arrays(
@@ -240,6 +256,7 @@ class Scene:
         margin_rates: ArrayLike | None = None,
         lifetimes: ArrayLike | None = None,
         inside: Region | None = None,
+        seen: Region | Sequence[Region] | None = None,
         concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
@@ -272,7 +289,7 @@ class Scene:
             Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
             x, y, yaw at each path time [m, m, rad].
-        stamps, margins, margin_rates, inside, prediction, horizon, time_error, threads
+        stamps, margins, margin_rates, inside, seen, prediction, horizon, time_error, threads
             As for `Scene`.
         lifetimes : array_like, shape (2 n,) or (n, 2), optional
             As for `Scene`.
@@ -285,7 +302,7 @@ class Scene:
         InputError
             Names the argument, the index and the rule that is broken.
         """
-        region = checked_region(inside)
+        region, known = checked_region(inside), checked_seen(seen)
         policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
         said = checked_prediction(prediction, horizon, time_error)
         arrays = flat_arrays(
@@ -297,7 +314,8 @@ class Scene:
             *arrays, getattr(_core.ConcavePolicy, policy), region, thread_count(threads)
         )
         lacks = lacks_motion(said[0], velocities, path_times)
-        return cls._made(core, checked_ids(ids, len(core), inside), inside, said, lacks)
+        scene = cls._made(core, checked_ids(ids, len(core), inside), inside, said, lacks)
+        return scene._see(known)
 
     def updated(
         self,
@@ -351,7 +369,9 @@ class Scene:
                 reported,
             )
         lacks = self._lacks_motion and lacks_motion(self._prediction[0], velocities, paths)
-        return self._made(core, self._id_of, self._region, self._prediction, lacks)
+        scene = self._made(core, self._id_of, self._region, self._prediction, lacks)
+        scene._seen = self._seen
+        return scene
 
     @classmethod
     def _composed(
@@ -369,32 +389,42 @@ class Scene:
         core = _core.compose(messages, stamps, checked_region(inside), time_error)
         return cls._made(core, checked_ids(ids, len(core), inside), inside, settings, False)
 
+    def _see(self, seen: tuple[Region, ...] | None, names: Sequence[str] = ()) -> Scene:
+        """Set what was seen, and by which sources; None: everything. Call it when it is made."""
+        self._seen = seen
+        if seen is not None:
+            named = tuple(names) or ("",) * len(seen)
+            self._core.see([(each._core, name) for each, name in zip(seen, named, strict=True)])
+        return self
+
     @classmethod
     def _restored(
         cls,
         core: tuple[Any, ...],
         ids: NDArray[np.int64],
         inside: Region | None,
+        seen: tuple[Region, ...] | None,
         lacks: bool,
         *prediction: Any,
     ) -> Scene:
         state = *core, checked_region(inside)
         restored = _core.scene_from_state(*state)
         id_of = checked_ids(ids, len(restored), inside)
-        return cls._made(restored, id_of, inside, checked_prediction(*prediction), lacks)
+        scene = cls._made(restored, id_of, inside, checked_prediction(*prediction), lacks)
+        return scene._see(seen)
 
     @classmethod
     def _made(cls, *values: Any) -> Scene:
-        """Return a scene with the values of `__slots__`."""
+        """Return a scene with the values of `__slots__`, of which everything is seen."""
         scene = cls.__new__(cls)
-        for name, value in zip(cls.__slots__, values, strict=True):
+        for name, value in zip(cls.__slots__, (*values, None), strict=True):
             setattr(scene, name, value)
         return scene
 
     def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
         """Return what `pickle` needs."""
         policy, *limits = self._prediction
-        said = self._lacks_motion, policy.name, *limits
+        said = self._seen, self._lacks_motion, policy.name, *limits
         return self._restored, (_core.state_of_scene(self._core), self.ids, self._region, *said)
 
     def __repr__(self) -> str:
@@ -439,6 +469,11 @@ class Scene:
     def inside(self) -> Region | None:
         """The region in which the vehicle must stay."""
         return self._region
+
+    @property
+    def seen(self) -> tuple[Region, ...] | None:
+        """What sensors have seen: the union of these regions; None: everything."""
+        return self._seen
 
     def poses_at(self, time: float) -> NDArray[np.float64]:
         """Return the poses of the obstacles at a time, rounded, for example to draw them.
@@ -627,10 +662,12 @@ class Scene:
         Raises
         ------
         InputError
-            The errors of `check`. INVALID_INPUT: the scene has a region.
+            The errors of `check`. INVALID_INPUT: the scene has `inside` or `seen`.
         """
         if self._region is not None:
             refuse("inside", "must be None for a certificate, which is about obstacles only")
+        if self._seen is not None:
+            refuse("seen", "must be None for a certificate, which is about obstacles only")
         from ..certificate import certified  # a planner that does not certify loads no fractions
 
         at, margin = np.array(as_vector(pose, "pose")), as_number(margin, "margin")

@@ -350,6 +350,18 @@ def checked_region(inside: Region | None) -> Any:
     return None if inside is None else instance(inside, Region, "inside")._core
 
 
+def checked_seen(seen: Region | Sequence[Region] | None) -> tuple[Region, ...] | None:
+    """Return the regions that were seen; None: everything."""
+    if seen is None or isinstance(seen, Region):
+        return None if seen is None else (seen,)
+    listed = as_list(seen, "seen")
+    for i, each in enumerate(listed):
+        if not isinstance(each, Region):
+            rule = f"must be a Region or a sequence of Regions (got {type(each).__name__})"
+            refuse("seen", rule, index=i)
+    return tuple(listed)
+
+
 def checked_ids(ids: ArrayLike | None, count: int, inside: Region | None) -> NDArray[np.int64]:
     """Return the ids, after them OUTSIDE if there is a region, and -1, the id for no obstacle."""
     if ids is None:

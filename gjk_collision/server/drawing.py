@@ -39,8 +39,9 @@ def marker_array(
 ) -> Any:
     """Return a visualization_msgs/MarkerArray of a snapshot.
 
-    Its namespaces are "footprint", "obstacles", "witness" (the closest points), "first_collision"
-    and "warning". The first marker deletes those of the last array.
+    Its namespaces are "footprint", "obstacles", "seen" (the boundary of what each source has
+    seen), "witness" (the closest points), "first_collision" and "warning". The first marker
+    deletes those of the last array.
 
     Parameters
     ----------
@@ -100,6 +101,9 @@ def marker_array(
     if snapshot.footprint is not None and ego is not None:
         lines("footprint", verdict, _vehicle(snapshot.footprint, ego))
     lines("obstacles", verdict, *_obstacles(snapshot, ego, verdict))
+    if snapshot.seen:
+        ends = np.concatenate([region.boundary for _, region in snapshot.seen])
+        lines("seen", Verdict.UNKNOWN, ends.reshape(-1, 2, 2))
     if np.isfinite(found.distance) and found.nearest_id != -1:
         lines("witness", verdict, np.array([found.witness_ego, found.witness_obstacle]))
     if hit is not None and snapshot.footprint is not None:

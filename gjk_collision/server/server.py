@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from .._core import Servers
 from ..errors import InputError
 from ..verdict import Status, Verdict
+from .adapters.updates import Grids
 from .data.faults import Fault
 from .data.obstacles import Footprint, Obstacles
 from .data.snapshot import Report, Snapshot, empty_snapshot
@@ -135,6 +136,7 @@ class Server:
         self.transforms: TransformSource = SameFrameOnly("the node is not configured")
         self.errors = 0
         self.world: World | None = None  # while active
+        self.grids = Grids()
         self._reason = "not configured"
         self._counter = 0
         self._publication = Publication()
@@ -178,6 +180,7 @@ class Server:
         """
         self._epoch += 1
         self.world = World(self.config, self.transforms, self._epoch, topics)
+        self.grids = Grids()  # updates may have been missed
         self._shell.note_change()
 
     def deactivate(self) -> None:

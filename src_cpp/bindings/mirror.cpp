@@ -104,6 +104,11 @@ struct SenderFields : Message {
   AgeLimitFields age_limit = of("age_limit");
   ObstacleFields obstacles = of("obstacles");
 };
+struct SeenFields : Message {
+  std::string source = of("source");
+  std::vector<double> boundary = of("boundary");
+  std::vector<double> radii = of("radii");
+};
 struct SnapshotFields : Message {
   InfoFields info = of("info");
   std::uint64_t sequence = of("sequence");
@@ -119,6 +124,8 @@ struct SnapshotFields : Message {
   std::vector<double> region_boundary = of("region_boundary");
   std::vector<double> region_radii = of("region_radii");
   double region_inflation = of("region_inflation");
+  bool require_seen = of("require_seen");
+  std::vector<SeenFields> seen = of("seen");
   double safety_margin = of("safety_margin");
   std::string concave_policy = of("concave_policy");
   std::string prediction_policy = of("prediction_policy");

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "bindings.hpp"
@@ -185,6 +186,13 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
   return std::make_unique<Scene>(scene.updated(changes));
 }
 
+// What sensors have seen, each with its name. Call it before the scene is used.
+void see(Scene& scene, const std::vector<std::pair<std::shared_ptr<Region>, std::string>>& seen) {
+  std::vector<Coverage::Member> members;
+  for (const auto& [region, source] : seen) members.push_back({region, source});
+  scene.set_coverage(std::make_shared<const Coverage>(std::move(members)));
+}
+
 }  // namespace
 
 void bind_scene(py::module_& module) {
@@ -211,6 +219,7 @@ void bind_scene(py::module_& module) {
   scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)
       .def_property_readonly("bytes", &Scene::bytes)
+      .def("see", &see, "seen"_a)
       .def("updated", &updated, "indices"_a, "poses"_a, "shapes"_a, "reported"_a);
   bind_scene_queries(module, scene);
   bind_path(scene);

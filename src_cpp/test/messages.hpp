@@ -56,6 +56,10 @@ struct SenderMessage {
   AgeLimitMessage age_limit;
   ObstaclesMessage obstacles;
 };
+struct SeenMessage {
+  std::string source;
+  std::vector<double> boundary, radii;
+};
 struct SnapshotMessage {
   InfoMessage info;
   std::uint64_t sequence = 1;
@@ -69,6 +73,8 @@ struct SnapshotMessage {
   std::string region_source;
   std::vector<double> region_boundary, region_radii;
   double region_inflation = 0.0;
+  bool require_seen = false;
+  std::vector<SeenMessage> seen;
   double safety_margin = 0.0;
   std::string concave_policy = "decompose";
   std::string prediction_policy = "unknown_is_error";

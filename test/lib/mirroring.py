@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from rosbags.typesys.base import Nodetype
 
-from gjk_collision import _core
+from gjk_collision import _core, seen_by_scan
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.parameters.config import OBSTACLE_ARRAY, SCAN, Config, SourceConfig
 from gjk_collision.server.services.snapshot_message import described
 from gjk_collision.verdict import Status
 
@@ -213,6 +213,9 @@ def some_config(rng: np.random.Generator) -> Config:
         given["robot_radius"] = float(rng.uniform(0.2, 1.5))
     else:
         given["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
+    marks_seen = rng.random() < 0.4
+    if marks_seen:
+        given.update(require_seen=True, seen_for=float(rng.choice([0.0, 1.5])))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
     for name in np.array(names)[on[2:7]].tolist():
         given[name] = float(rng.uniform(0, 0.5))
@@ -223,6 +226,8 @@ def some_config(rng: np.random.Generator) -> Config:
             required=i == 0 or bool(on[7]),
             inflation=float(rng.uniform(0, 0.3)) * bool(on[8 + i]),
             static=name == "map" and rng.random() < 0.4,
+            marks_seen=marks_seen and name == "lidar",
+            type=SCAN if marks_seen and name == "lidar" else OBSTACLE_ARRAY,
         )
         for i, name in enumerate(("lidar", "radar", "map"))
     )
@@ -352,6 +357,11 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
                 data = some_region(rng, stamp, run.frames)
                 if rng.random() < 0.4:
                     data = data.with_kinds(hulls=False)
+            if run.config.source(each).marks_seen:
+                ranges = rng.choice([15.0, rng.uniform(0.0, 15.0)]) + np.zeros(90)
+                ranges[rng.random(90) < 0.1] = rng.uniform(0.0, 20.0)
+                scan = (ranges, rng.uniform(-3, 3), rng.choice([-0.07, 0.07]), 0.1, 16.0)
+                data = replace(data, seen=seen_by_scan(*scan, (0.0, 0.0, 1.0)))
             run.world.receive_obstacles(each, data, **run.times)
     if event in ("obstacles", "footprint"):
         outline = np.array(OUTLINES[rng.integers(3)], float) * rng.uniform(0.3, 1.0)

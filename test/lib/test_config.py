@@ -12,6 +12,7 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.parameters.config import (
+    SCAN,
     Config,
     FootprintConfig,
     SourceConfig,
@@ -248,6 +249,8 @@ def test_hash_tells_every_parameter_apart() -> None:
         else:
             other = next((c for c in facts.choices if c != value), value + "x")
         before = Config().changed({"obstacles.type": facts.types[0]} if facts.types else {})
+        if name == "require_seen":
+            before = before.changed({"obstacles.type": SCAN, "obstacles.marks_seen": True})
         seen.add(before.hash)
         other_values = {name: other}
         if name in ("footprint_names", "speed_footprints"):  # they need other parameters
@@ -268,6 +271,7 @@ def test_hash_tells_every_parameter_apart() -> None:
         ("safety_margin", 0.5, 0.3),
         ("margin_left", 0.5, 0.3),
         ("obstacles.inflation", 0.5, 0.3),
+        ("seen_for", 0.3, 0.5),
         ("footprint_timeout", 0.3, 0.5),
         ("obstacles.timeout", 0.3, 0.5),
         ("state_rate", 50.0, 30.0),
@@ -281,6 +285,20 @@ def test_live_changes_go_to_the_safe_side_only(name: str, safer: float, looser: 
         middle.changed({name: looser}), active=True
     )
     assert middle.refusal(middle.changed({name: looser}), active=False) == ""
+
+
+def test_what_requires_to_be_seen_is_never_dropped_while_the_node_is_active() -> None:
+    config = Config().changed({"obstacles.type": SCAN, "obstacles.marks_seen": True})
+    strict = config.changed({"require_seen": True})
+    assert config.refusal(strict, active=True) == ""
+    assert "require_seen: can only increase" in strict.refusal(config, active=True)
+    assert not Config().is_unseen_free
+    assert not strict.is_unseen_free
+    assert config.is_unseen_free
+    with pytest.raises(InputError, match="require_seen: needs a source with marks_seen"):
+        Config(require_seen=True)
+    with pytest.raises(InputError, match="seen_for: must be 0 if check_frame is base_frame"):
+        Config(seen_for=1.0, check_frame="base_link")
 
 
 @pytest.mark.parametrize("timeout", [0.1, 2.0])
@@ -300,7 +318,9 @@ def test_the_rest_is_read_at_configure() -> None:
     live = {name for name in Config().parameters() if parameter_facts(name).safe}
     margins = {f"margin_{side}" for side in ("front", "rear", "left", "right")}
     times = {"footprint_timeout", "twist_timeout", "state_rate"}
-    assert live == {"safety_margin", *margins, *times, "obstacles.timeout", "obstacles.inflation"}
+    seen = {"require_seen", "seen_for"}
+    of_source = {"obstacles.timeout", "obstacles.inflation"}
+    assert live == {"safety_margin", *margins, *times, *seen, *of_source}
     for changes in ({"check_frame": "map"}, {"obstacle_sources": ["obstacles", "radar"]}):
         refusal = Config().refusal(Config().changed(changes), active=False)
         assert f"{next(iter(changes))}: cannot change while the node is configured" in refusal

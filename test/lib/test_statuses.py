@@ -24,7 +24,7 @@ from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS, Footprint, World
 from gjk_collision.server.frames.poses import FrameError, TransformSource
-from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.parameters.config import SCAN, Config, SourceConfig
 from gjk_collision.server.services.answers import Answer, answer_of
 from gjk_collision.server.services.answers import refused as refused_with
 from gjk_collision.verdict import Status, Verdict
@@ -98,6 +98,11 @@ def timed() -> Answer:
     return questions.check_poses(snapshot, np.array(FAR), np.array([1.0]))
 
 
+def not_seen() -> Answer:
+    source = SourceConfig("obstacles", type=SCAN, marks_seen=True)
+    return answered(known(Time(), (0.0, 0.0), sources=(source,), require_seen=True), Time())
+
+
 def given_up() -> Answer:
     """A motion that needs more steps than it is given."""
     box = Shape.box(2.0, 2.0)
@@ -126,6 +131,7 @@ CASES: dict[Status, Callable[[], Answer]] = {
     Status.UNKNOWN_FRAME: lambda: placed(NO_TRANSFORMS, ""),
     Status.CLOCK_JUMP: jumped,
     Status.SNAPSHOT_MISMATCH: other_snapshot,
+    Status.NOT_SEEN: lambda: not_seen(),
     Status.INVALID_INPUT: lambda: one_bad(radius=np.array([-1.0])),
     Status.NON_FINITE: lambda: batch([0.0, nan, 0.0]),
     Status.TOO_FEW_POINTS: lambda: one_bad(offsets=np.array([0, 0]), xy=np.empty(0)),

@@ -72,6 +72,7 @@ class Message:
     bad: str = ""  # value, shape or undecodable
     returns: tuple[tuple[float, float], ...] = ()  # of a scan: beam, range; of a grid: row, column
     is_list: bool = True  # not a scan and not a grid
+    is_grid: bool = False
 
     @property
     def is_refused(self) -> bool:

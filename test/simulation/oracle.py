@@ -12,10 +12,21 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import cos, hypot
+from math import atan2, cos, hypot, pi
 from typing import Any
 
-from .facts import MS, SECOND, Box, Message, Question, Violation
+from .facts import (
+    BEAMS,
+    CELL,
+    CELLS,
+    MAX_RANGE,
+    MS,
+    SECOND,
+    Box,
+    Message,
+    Question,
+    Violation,
+)
 
 Place = tuple[float, ...]  # of a frame: x, y; cosine of the pitch, if it is not level
 NEAR = 1e-6  # m: nearer to contact than this, both verdicts are accepted
@@ -164,6 +175,9 @@ class Data:
             size = self.size_of(question.name_at(i))
             need(size is not None, "the footprint is not known")
             assert size is not None
+            if self.config["require_seen"]:
+                margin = self.config["safety_margin"] + question.margin
+                self._check_seen(i, (x + by[0], y + by[1]), size, margin)
             when = None
             if time is not None:
                 when = at + seconds(time)
@@ -181,6 +195,18 @@ class Data:
                     if not gap > margin - NEAR or not bound < gap + NEAR:
                         where = f"{gap:.3f} m from {part.source}: {box}"
                         raise Violation(f"pose {i} is {where}; lower bound {bound} m")
+
+    def _check_seen(self, i: int, at: Place, size: Place, margin: float) -> None:
+        """Check that points of a vehicle, and within its margin, were seen."""
+        parts = [each for each in self.parts if self.config[f"{each.source}.marks_seen"]]
+        own = self.size_of("") or (-1.0, -1.0)
+        steps = [k / 4.0 for k in range(-4, 5)]
+        for u, v in ((u, v) for u in steps for v in steps):
+            x = at[0] + u * (size[0] + (margin if abs(v) < 1.0 else 0.0))
+            y = at[1] + v * (size[1] + (margin if abs(u) < 1.0 else 0.0))
+            stands = abs(x) <= own[0] + 0.0011 and abs(y) <= own[1] + 0.0011
+            if not (stands or any(is_seen(each, x, y) for each in parts)):
+                raise Violation(f"pose {i}: nobody has seen ({x:.3f}, {y:.3f})")
 
     def is_static(self, part: Part) -> bool:
         """Return whether a list never becomes too old."""
@@ -207,6 +233,22 @@ class Data:
             text = f"{name} was received {silence * 1e-9:.3f} s ago, limit {limit}"
             need(silence <= seconds(limit) + slack, text)
             need(-age <= ahead, f"{name} is {-age * 1e-9:.3f} s ahead of the clock")
+
+
+def is_seen(part: Part, x: float, y: float) -> bool:
+    """Return whether a sensor has seen a point: a triangle between beams, or a grid."""
+    level = part.place[2] if len(part.place) > 2 else 1.0
+    x, y = (x - part.place[0]) / level, y - part.place[1]
+    message = part.message
+    if message.is_grid:
+        half = 0.5 * CELL * CELLS + NEAR
+        return abs(x - message.place[0]) <= half and abs(y - message.place[1]) <= half
+    ranges, step = dict(message.returns), 2.0 * pi / BEAMS
+    angle = atan2(y, x) % (2.0 * pi)
+    beam = int(angle / step) % BEAMS
+    least = min(ranges.get(k % BEAMS, MAX_RANGE) for k in (beam, beam + 1))
+    along = hypot(x, y) * cos(angle - (beam + 0.5) * step)
+    return along <= least * cos(0.5 * step) + NEAR
 
 
 class Activity:

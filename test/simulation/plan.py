@@ -16,7 +16,7 @@ FAULTS = (
     "steps", "rates", "skew", "delay", "outage", "bad", "repeat", "order", "future", "silence",
     "pause", "life", "crash", "twin", "parameters", "reset", "static", "mount", "map", "long",
     "required", "several", "times", "shared name", "jumps", "loss", "duplicate", "clock", "ego",
-    "region", "client", "tilt",
+    "region", "client", "tilt", "seen",
 )  # fmt: skip
 SIZES = {"default": (0.5, 0.4), "big": (0.9, 0.6), "slow": (0.4, 0.4), "fast": (0.8, 0.4)}
 SPEEDS = {"slow": (-0.5, 1.0), "fast": (1.0, 3.0)}
@@ -95,7 +95,7 @@ class _Maker:
         if faults & {"static", "map", "region"}:
             sources.append("map")
         found: dict[str, Any] = {
-            "base_frame": "base" if "ego" in faults else "odom",
+            "base_frame": "base" if "ego" in faults and "seen" not in faults else "odom",
             "check_frame": "odom",
             "footprint": [] if kind == "topic" else outline("default"),
             "footprint_names": ["big", "slow", "fast"],
@@ -121,6 +121,8 @@ class _Maker:
         is_lidar_required = random.random() < 0.8
         for each in sources:
             types = (ARRAY, GRID) if each == "map" else (ARRAY, ARRAY, SCAN, GRID)
+            if "seen" in faults and each == "lidar":
+                types = (SCAN, SCAN, GRID)
             chosen = random.choice(types)
             is_list = self.is_simple or ("region" in faults and each == "map")
             found[f"{each}.type"] = ARRAY if is_list else chosen
@@ -129,6 +131,9 @@ class _Maker:
             found[f"{each}.required"] = is_required
             found[f"{each}.inflation"] = random.choice((0.0, 0.0, 0.2))
             found[f"{each}.static"] = each == "map"
+            sees = "seen" in faults and found[f"{each}.type"] in (SCAN, GRID)
+            found[f"{each}.marks_seen"] = sees
+            found["require_seen"] = sees or found.get("require_seen", False)
             is_named = each != "map" and found[f"{each}.type"] == ARRAY
             several = is_named and random.random() < 0.3
             names = ("a", "b") if several else ("a",) if is_named or each == "map" else (each,)
@@ -229,7 +234,13 @@ class _Maker:
                 for row, column in sorted(cells)
             )
             returns = tuple((float(row), float(column)) for row, column in sorted(cells))
-            return {"boxes": seen, "returns": returns, "is_list": False, "place": place}
+            return {
+                "boxes": seen,
+                "returns": returns,
+                "is_list": False,
+                "place": place,
+                "is_grid": True,
+            }
         boxes = self._boxes()
         if moves:
             speeds = [(random.uniform(-2, 2), random.uniform(-2, 2)) for _ in boxes]

@@ -230,6 +230,7 @@ class Run:
         names = (
             "number", "frame", "boxes", "size", "speed", "place", "pitch", "bad", "returns",
             "is_list",
+            "is_grid",
         )  # fmt: skip
         given = {name: data[name] for name in names if name in data}
         message = Message(event.kind, self.now, stamp, source, sender, **given)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grids of cells: nav_msgs/OccupancyGrid and nav2_msgs/Costmap."""
 
+from dataclasses import replace
 from math import degrees, hypot
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy.typing as npt
 
 from ... import _core
 from ...convert import marked_cells
+from ...convert.seen import known_cells
 from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
+from ..data.regions import placed_region
 from ..frames import fields
-from ..frames.poses import MAX_TILT_OF_READINGS
+from ..frames.poses import IDENTITY, MAX_TILT_OF_READINGS
 from ..parameters.config import SourceConfig
 from .readings import convex
 
@@ -41,7 +44,8 @@ def grid(message: Any, source: SourceConfig, limit: int) -> Obstacles:
         marked = marked_cells(data, source.occupied_threshold, source.unknown_is_occupied)
     except InputError as error:
         raise InputError(error.status, "data", error.index, error.rule) from None
-    return _covered(message.header, marked, info, "info", limit)
+    known = data >= 0 if source.marks_seen else None
+    return _covered(message.header, marked, info, "info", limit, known)
 
 
 def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
@@ -59,7 +63,8 @@ def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     marked = (data >= source.cost_threshold) & (data != _NO_INFORMATION)
     if source.unknown_is_occupied:
         marked |= data == _NO_INFORMATION
-    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit)
+    known = data != _NO_INFORMATION if source.marks_seen else None
+    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit, known)
 
 
 def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]:
@@ -77,9 +82,17 @@ def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]
 
 
 def _covered(
-    header: Any, marked: npt.NDArray[np.uint8], info: Any, name: str, limit: int
+    header: Any,
+    marked: npt.NDArray[np.uint8],
+    info: Any,
+    name: str,
+    limit: int,
+    known: npt.NDArray[np.bool_] | None,
 ) -> Obstacles:
-    """Return the rectangles over the marked cells; `info` has their size and their origin."""
+    """Return the rectangles over the marked cells; `info` has their size and their origin.
+
+    `known`: the cells that were seen; None: not asked for.
+    """
     origin = fields.pose(info.origin, f"{name}.origin")
     if origin.tilt > MAX_TILT_OF_READINGS:
         most = degrees(MAX_TILT_OF_READINGS)
@@ -101,4 +114,8 @@ def _covered(
         refuse("data", rule, status=Status.LIMIT_EXCEEDED)
     size = resolution * hypot(*marked.shape)
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
-    return convex(header, np.arange(count), np.full(count, 4), points, radii)
+    seen = None
+    if known is not None:
+        seen = placed_region(known_cells(known, resolution, IDENTITY), origin, 0.0)
+    covered = convex(header, np.arange(count), np.full(count, 4), points, radii)
+    return replace(covered, seen=seen)

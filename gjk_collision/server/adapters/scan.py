@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laser scans: sensor_msgs/LaserScan."""
 
+from dataclasses import replace
 from math import inf, isfinite
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ... import _core
 from ...convert import check_increment
+from ...convert.seen import seen_ranges, star
 from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
@@ -46,6 +48,10 @@ def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
         rule = f"must be greater than range_min = {limits[0]} (got {limits[1]})"
         status = Status.INVALID_INPUT if limits[0] >= limits[1] else Status.NON_FINITE
         refuse("range_max", rule, status=status)
+    seen = None
+    if source.marks_seen:
+        clear = min(source.clear_range or limits[1], limits[1])
+        seen = star(seen_ranges(ranges, *limits, clear), *angles, (0.0, 0.0, 0.0))
     if source.invalid_returns == "no_return":
         is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
         ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)
@@ -66,7 +72,7 @@ def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     close = beams[~single], counts[~single], xy[~is_point], radius[~single]
     joined = [np.concatenate(pair) for pair in zip(points, close, strict=True)]
     check_count("ranges", len(joined[0]), limit, f"increase {source.name}.voxel_size")
-    return convex(message.header, *joined)
+    return replace(convex(message.header, *joined), seen=seen)
 
 
 def _check_count(count: int, angle_min: float, increment: float, angle_max: float) -> None:

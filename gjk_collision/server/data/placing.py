@@ -26,6 +26,7 @@ from .faults import Fault
 from .inbox import AgeLimit, Message, pose_of, source_timeout
 from .obstacles import Obstacles
 from .regions import region_of
+from .seen import Seen, seen_of
 
 __all__ = [
     "Sender",
@@ -63,6 +64,8 @@ class Sender:
         The region of this sender in the check frame, with the inflation.
     placed : _core.PlacedObstacles or None
         The obstacles in the check frame, as a scene needs them; None: there are none.
+    seen : Seen or None
+        What the message has seen; None: the source has not ``marks_seen``.
     fault : Fault or None
         Why the list is not valid at this place.
     """
@@ -75,6 +78,7 @@ class Sender:
     obstacles: Obstacles
     region: Region | None = None
     placed: _core.PlacedObstacles | None = None
+    seen: Seen | None = None
     fault: Fault | None = None
 
     @classmethod
@@ -128,7 +132,7 @@ def list_fault(
     except InputError as error:
         return Fault.of(error)
     made = Sender.of(name, source, message, Pose(), config)
-    if data.frame == config.check_frame:
+    if data.frame == config.check_frame and data.seen is None:
         message.made = made
     return made.fault
 
@@ -164,7 +168,11 @@ def sender_of(
         return Fault(Status.TF_UNAVAILABLE, f"{text}transform the data into a level frame")
     message.late = transforms.late
     if last is None or last.pose != pose or last.source != source or last.config is not config:
-        last = message.made = Sender.of(name, source, message, pose, config)
+        last = Sender.of(name, source, message, pose, config)
+        if data.seen is not None:
+            at = (data.seen, pose, source.inflation, None if source.static else message.stamp)
+            last = replace(last, seen=seen_of(name, *at, config, transforms))
+        message.made = last
         if not source.static:
             message.fault = last.fault  # it counts until the next message
     return last.fault or last
@@ -196,18 +204,23 @@ def time_zero(senders: Sequence[Sender]) -> int | None:
     return min((each.message.stamp for each in senders if not each.source.static), default=None)
 
 
-def compose_scene(senders: Sequence[Sender], config: Config) -> Scene:
+def compose_scene(
+    senders: Sequence[Sender], config: Config, seen: Sequence[tuple[str, Region]] = ()
+) -> Scene:
     """Build one scene from the obstacles of several senders, in their order.
 
-    Its times are seconds after `time_zero`; seconds since 1970 would be too coarse in a double.
+    `seen`: what was seen, with names; it counts with ``require_seen``. The times of the scene are
+    seconds after `time_zero`; seconds since 1970 would be too coarse in a double.
     """
-    regions = [each.region for each in senders if each.region is not None]
-    if len(regions) > 1:
+    limits = [each.region for each in senders if each.region is not None]
+    if len(limits) > 1:
         raise ValueError("at most one sender may have a region")
-    inside, epoch = regions[0] if regions else None, time_zero(senders) or 0
+    inside, epoch = limits[0] if limits else None, time_zero(senders) or 0
     used = [each for each in senders if each.placed is not None]
+    regions = tuple(region for _, region in seen) if config.require_seen else None
+    names = [name for name, _ in seen]
     if not used:
-        return Scene([], inside=inside)
+        return Scene([], inside=inside)._see(regions, names)
     stamps = [0.0 if s.source.static else (s.message.stamp - epoch) * 1e-9 for s in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene._composed(
@@ -219,7 +232,7 @@ def compose_scene(senders: Sequence[Sender], config: Config) -> Scene:
         config.prediction_horizon,
         # The conversions of stamps and of query times have a few rounding errors each.
         2.0**-50 * (latest + 1.0),
-    )
+    )._see(regions, names)
 
 
 def _placed(

@@ -17,7 +17,7 @@ from ...verdict import Status
 from ..frames.poses import Pose
 from .obstacles import HOLE, REGION, Obstacles
 
-__all__ = ["region_of"]
+__all__ = ["placed_region", "region_of"]
 
 
 def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | None:
@@ -56,12 +56,21 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         i = owners[kind][region.index]
         rule = f"obstacle {i}: {region.rule}"
         raise InputError(region.status, "xy", 2 * int(ends[i]), rule)
-    if pose == Pose() and not inflation:
+    return placed_region(region, pose, inflation)
+
+
+def placed_region(region: Region, pose: Pose, inflation: float, shrink: float = 0.0) -> Region:
+    """Return a region in the parent frame of a pose, smaller by its error and by a length [m].
+
+    `inflation` is a part of the distance to the boundary that is kept, too [m].
+    """
+    if pose == Pose() and not inflation and not shrink:
         return region
+    keep = inflation + shrink
     segments, points = region.boundary, region.boundary.reshape(-1, 2)
     errors = pose.transform_error(points).reshape(-1, 2).max(axis=1)
-    radii = np.nextafter(np.nextafter(region._radii + errors, np.inf) + inflation, np.inf)
-    radii = np.where((errors == 0.0) & (region._radii == 0.0), inflation, radii)
+    radii = np.nextafter(np.nextafter(region._radii + errors, np.inf) + keep, np.inf)
+    radii = np.where((errors == 0.0) & (region._radii == 0.0), keep, radii)
     return region._with_boundary(pose.transform(points).reshape(segments.shape), radii, inflation)
 
 

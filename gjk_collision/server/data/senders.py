@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The messages of all senders, and the data of them that is used at present."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, nan
@@ -30,6 +31,7 @@ from .inbox import (
 )
 from .obstacles import Footprint, Obstacles
 from .placing import Sender, list_fault, sender_of, together_fault
+from .seen import Seen
 from .snapshot import Report
 from .twist import Twist, footprint_at, twist_of
 
@@ -37,6 +39,8 @@ __all__ = ["Choice", "Present", "Received"]
 
 # Maximum number of senders on the topic of one source. The data of each sender must be fresh.
 MAX_SENDERS = 16
+# What was seen is kept at this number of times within ``seen_for``, of each sender.
+_PARTS = 8
 
 
 @dataclass
@@ -44,6 +48,8 @@ class _Source:
     config: SourceConfig
     inboxes: dict[str, Inbox[Obstacles, Sender]] = field(default_factory=dict)  # by sender
     fault: Fault | None = None  # set if there are too many senders
+    # Earlier messages of what was seen, the oldest first, for ``seen_for``.
+    past: deque[Message[Obstacles, Sender]] = field(default_factory=deque)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,8 @@ class Present:
     lasts : float
         If no message is received, the same data is used until this time has passed by one of the
         clocks [ns].
+    seen : tuple of Seen
+        What was seen, of each message that counts.
     """
 
     choice: Choice
@@ -93,6 +101,7 @@ class Present:
     bad_sources: tuple[str, ...]
     stamps: tuple[int, ...]
     lasts: float
+    seen: tuple[Seen, ...] = ()
 
 
 class Received:
@@ -140,6 +149,7 @@ class Received:
         for name, source in self._sources.items():
             if name in old:
                 source.inboxes, source.fault = old[name].inboxes, old[name].fault
+                source.past = old[name].past
 
     def delete(self, jump: Fault | None = None) -> None:
         """Delete all data.
@@ -156,11 +166,15 @@ class Received:
         for source in self._sources.values():
             if jump is None or not source.config.static:
                 source.inboxes, source.fault = {}, None
+                source.past.clear()
 
     def place_again(self) -> None:
         """Place all data again, because a static transform was replaced."""
         for _, inbox in self._inboxes():
             inbox.place_again()
+        for source in self._sources.values():
+            for message in source.past:
+                message.made = None
         self.footprint.place_again()
         self.twist.place_again()
 
@@ -202,7 +216,19 @@ class Received:
         if message is not None:
             message.fault = message.fault or list_fault(message, owner.config, name, self._config)
             fault = message.fault or fault
+            self._keep_seen(owner, message)
         return fault
+
+    def _keep_seen(self, owner: _Source, message: Message[Obstacles, Sender]) -> None:
+        """Keep a message for ``seen_for``; of many, one in each `_PARTS` th of this time."""
+        own, past, time = message.data, owner.past, self._config.seen_for * 1e9
+        if own is None or own.seen is None or owner.config.static or not time:
+            return
+        newest = max((each.stamp for each in past if _is_of(each, own)), default=0)
+        if not message.fault and message.stamp - newest >= time / _PARTS:
+            past.append(message)
+        while past and past[0].stamp < message.stamp - time:
+            past.popleft()
 
     def receive_fault(self, source: str, fault: Fault, at: Instant) -> None:
         """Store the fault of a message that could not be decoded, see `World.receive_fault`."""
@@ -230,10 +256,29 @@ class Received:
         )
         choice = self._choose(twist, at)
         fault = choice.fault or data_fault
-        lasts = min(lasts, twist_lasts, choice.lasts)
+        seen, seen_lasts = self._seen_at(senders, at)
+        lasts = min(lasts, twist_lasts, choice.lasts, seen_lasts)
         if fault is not None or isinstance(twist, Fault):
             lasts = 0.0  # the text of a fault has an age, and it may end with a transform
-        return Present(choice, senders, twist, data_fault, fault, bad_sources, stamps, lasts)
+        return Present(choice, senders, twist, data_fault, fault, bad_sources, stamps, lasts, seen)
+
+    def _seen_at(self, senders: tuple[Sender, ...], at: Instant) -> tuple[tuple[Seen, ...], float]:
+        """Return what was seen, and how long this lasts."""
+        found, lasts = [each.seen for each in senders if each.seen is not None], inf
+        used = {each.message for each in senders}
+        for source in self._sources.values():
+            for message in source.past:
+                rest = self._config.seen_for * 1e9 - abs(at.now - message.stamp)
+                if rest < 0.0 or message in used or message.fault or message.data is None:
+                    continue
+                name = message.data.sender(source.config.name)
+                made = sender_of(
+                    message, source.config, name, self._config, self._transforms, at.now
+                )
+                if not isinstance(made, Fault) and made.seen is not None:
+                    found.append(made.seen)
+                    lasts = min(lasts, rest)
+        return tuple(found), lasts
 
     def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Sender]]]:
         for source in self._sources.values():
@@ -381,6 +426,10 @@ class Received:
                 missing = self._nothing_received(name, source.config.topic)
                 reports.append(Report(name, "", missing, not source.config.required))
         return reports
+
+
+def _is_of(message: Message[Obstacles, Sender], sender: Obstacles) -> bool:
+    return message.data is not None and message.data.source == sender.source
 
 
 def _no_choice(fault: Fault) -> Choice:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ... import _core
 from ...errors import InputError
 from ...geometry import Shape
+from ...region import Region
 from ...scene import Scene
 from ...verdict import Status
 from ..parameters.config import Config
@@ -82,6 +83,9 @@ class Snapshot:
     static_revision : int
         Increases with each message of a static source, and with each correction of a static
         transform; 0: there was neither.
+    seen : tuple of (str, Region)
+        What was seen, and the space of the vehicle itself, with names. The scene has it only with
+        ``require_seen``.
     origin : Snapshot or None
         The snapshot without the choice of a footprint, if `chosen` returned this one.
     among : tuple of Snapshot
@@ -109,6 +113,7 @@ class Snapshot:
     twist: Twist | Fault | None = None
     footprint_limits: tuple[AgeLimit, ...] = ()
     static_revision: int = 0
+    seen: tuple[tuple[str, Region], ...] = ()
     origin: "Snapshot | None" = None
     among: tuple["Snapshot", ...] = ()
     # The result of `cores`. A copy with other values has its own.

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from math import nan
 
+from ...region import Region
 from ...scene import Scene
 from ...verdict import Status
 from ..frames.poses import SameFrameOnly, TransformSource
@@ -37,6 +38,7 @@ from .inbox import (
 )
 from .obstacles import Footprint, Obstacles
 from .placing import Sender, compose_scene, time_zero
+from .seen import Seen, all_seen
 from .senders import Choice, Present, Received
 from .snapshot import Report, Snapshot, empty_snapshot
 from .twist import Twist
@@ -58,6 +60,8 @@ class _Composed:
     scene: Scene
     choice: Choice
     senders: tuple[Sender, ...]
+    seen: tuple[Seen, ...] = ()
+    regions: tuple[tuple[str, Region], ...] = ()  # of `seen`, and of the vehicle
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
 
 
@@ -397,17 +401,24 @@ class World:
 
     def _composed(self, present: Present) -> _Composed:
         """Return the scene of the present data."""
-        choice, senders = present.choice, present.senders
+        choice, senders, seen = present.choice, present.senders, present.seen
         last = self._history[-1] if self._history else None
-        if last is not None and last.senders == senders:
-            scene = last.scene
-            same = last.choice.name == choice.name and last.choice.shape is choice.shape
+        same = last is not None and last.choice.shape is choice.shape
+        if (
+            last is not None
+            and last.senders == senders
+            and last.seen == seen
+            and (same or not seen)
+        ):
+            scene, regions = last.scene, last.regions
+            same = same and last.choice.name == choice.name
             if same and last.choice.message is choice.message:
                 return last
         else:
-            scene = compose_scene(senders, self._config)
+            regions = all_seen(seen, choice.outline, choice.shape)
+            scene = compose_scene(senders, self._config, regions)
         is_complete = present.fault is None
-        composed = _Composed(self._next_id, is_complete, scene, choice, senders)
+        composed = _Composed(self._next_id, is_complete, scene, choice, senders, seen, regions)
         self._next_id += 1
         self._history.append(composed)
         return composed
@@ -460,4 +471,5 @@ class World:
             twist=present.twist,
             footprint_limits=tuple(footprint_limits),
             static_revision=self._static_revision,
+            seen=composed.regions,
         )

@@ -109,6 +109,14 @@ class SourceConfig:
         "invalid; no_return: they are ignored, as if there were no object.",
         choices=("error", "no_return"), types=(SCAN, CLOUD),
     )  # fmt: skip
+    marks_seen: bool = parameter(
+        False, "If true, what this source has seen counts as seen, see require_seen: a scan up to "
+        "its returns, a grid or a costmap its known cells.", types=(SCAN, GRID, COSTMAP),
+    )  # fmt: skip
+    clear_range: float = parameter(
+        0.0, "With marks_seen, how far a beam without a return (inf) has seen. 0: up to the "
+        "range_max of the scan.", "m", low=0.0, high=1000.0, types=(SCAN,),
+    )  # fmt: skip
     min_height: float = parameter(
         -1000.0, "Minimum z of a point in the frame of the cloud. Lower points are not used.", "m",
         low=-1000.0, high=1000.0, types=(CLOUD,),
@@ -295,6 +303,15 @@ class Config:
         0.0, "Required distance to every obstacle. If the distance is positive but not "
         "greater than this, the verdict is MARGIN.", "m", low=0.0, high=5.0, safe="up",
     )  # fmt: skip
+    require_seen: bool = parameter(
+        False, "If true, space that no source with marks_seen has seen is not free: a footprint, "
+        "with its margin, that is not in it is UNKNOWN with NOT_SEEN. If false, such space counts "
+        "as free.", safe="up",
+    )  # fmt: skip
+    seen_for: float = parameter(
+        0.0, "How long space counts as seen after it was. 0: only what the newest message of each "
+        "source with marks_seen has seen.", "s", low=0.0, high=60.0, safe="down",
+    )  # fmt: skip
     margin_front: float = _margin("front (+x)")
     margin_rear: float = _margin("rear (-x)")
     margin_left: float = _margin("left (+y)")
@@ -367,11 +384,26 @@ class Config:
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"
             refuse("twist_topic", rule, repr(self.twist_topic))
+        if self.require_seen and not any(each.marks_seen for each in self.sources):
+            refuse("require_seen", "needs a source with marks_seen", repr(self.require_seen))
+        if self.seen_for and self.check_frame == self.base_frame:
+            rule = (
+                "must be 0 if check_frame is base_frame: what was seen before is not known there"
+            )
+            refuse("seen_for", rule, repr(self.seen_for))
 
     @property
     def is_footprint_received(self) -> bool:
         """Whether the topic ``footprint`` is used: no other default footprint is configured."""
         return not (self.footprint or self.robot_radius or self.speed_footprints)
+
+    @property
+    def is_unseen_free(self) -> bool:
+        """Whether a scan is a source, and space that nobody has seen counts as free."""
+        grids = [each for each in self.sources if each.type in (GRID, COSTMAP)]
+        bounded = any(each.unknown_is_occupied for each in grids)
+        scans = any(each.type == SCAN for each in self.sources)
+        return scans and not bounded and not self.require_seen
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> "Config":

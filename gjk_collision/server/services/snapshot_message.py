@@ -55,6 +55,11 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "footprint_limits": [asdict(each) for each in snapshot.footprint_limits],
         "senders": [_sender(each, snapshot, zero) for each in snapshot.senders],
         **_region(snapshot),
+        "require_seen": config.require_seen,
+        "seen": [
+            {"source": name, "boundary": region.boundary.ravel(), "radii": region._radii}
+            for name, region in (snapshot.seen if config.require_seen else ())
+        ],
         "time_zero": zero,
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),

@@ -42,6 +42,8 @@ inline const char* reason(Status status) noexcept {
       return "clock jump";
     case Status::snapshot_mismatch:
       return "snapshot mismatch";
+    case Status::not_seen:
+      return "not seen";
     case Status::invalid_input:
       return "invalid input";
     case Status::non_finite:

@@ -37,6 +37,7 @@ enum class Status : std::uint16_t {
   unknown_frame = 18,
   clock_jump = 19,
   snapshot_mismatch = 20,
+  not_seen = 21,  // a part of the space that the shape needs; the kernel returns it, too
   // Invalid input
   invalid_input = 30,
   non_finite = 31,

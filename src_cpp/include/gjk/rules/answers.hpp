@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <span>
@@ -19,7 +20,9 @@
 #include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/rules/snapshot.hpp"
+#include "gjk/scene/coverage.hpp"
 #include "gjk/scene/scene.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/text.hpp"
 #include "gjk/verdict.hpp"
 
@@ -88,10 +91,26 @@ A refused(Issue issue) {
   return result;
 }
 
+// The text of a status. `unseen`: a point (m) that no sensor saw, for not_seen.
+inline std::string reason_of(const Snapshot& snapshot, Status status, Vec2 unseen) {
+  const bool is_named = status == Status::not_seen && !std::isnan(unseen.x);
+  if (!is_named || snapshot.scene->coverage() == nullptr) return reason(status);
+  const auto [nearest, distance] = snapshot.scene->coverage()->nearest(unseen);
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "not seen: (%.3f, %.3f) in the check frame, ", unseen.x,
+                unseen.y);
+  std::string message = text.data();
+  if (nearest == nullptr) return message + "and no source with marks_seen has usable data";
+  std::snprintf(text.data(), text.size(), "%.3f m from what '%s' has seen", distance,
+                nearest->source.c_str());
+  return message + text.data() + " (require_seen)";
+}
+
 // The answer at one pose. If the snapshot has a fault, only COLLISION is kept.
 inline Answer answer_at(const Snapshot& snapshot, const PoseResult& found) {
   if (snapshot.fault && found.verdict != Verdict::collision) return unknown(*snapshot.fault);
-  Answer answer{found.verdict, found.status, reason(found.status), found.nearest};
+  Answer answer{found.verdict, found.status, reason_of(snapshot, found.status, found.unseen),
+                found.nearest};
   if (snapshot.fault) {
     answer.status = snapshot.fault->status;
     answer.message = snapshot.fault->message;

@@ -72,7 +72,10 @@ inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFre
   CollideAnswer here = collide(snapshot, {request.pose, request.margin, request.pose_error});
   result.issue = std::move(here.issue);
   result.answer = std::move(here.answer);
-  if (result.answer.verdict == Verdict::unknown || snapshot.fault) return result;
+  if (snapshot.fault) return result;
+  if (result.answer.verdict == Verdict::unknown && result.answer.status != Status::not_seen) {
+    return result;
+  }
   if (is_free(result.answer.verdict)) {
     result.free_pose = request.pose;
     result.shift = result.turn = 0.0;

@@ -132,7 +132,8 @@ inline PathAnswer join(const Snapshot& snapshot, std::span<const PathPart> parts
   if (done < segments && !hit) fault = budget_spent(done, segments);
   path.answer.verdict = hit || !fault ? worst->result.verdict : Verdict::unknown;
   path.answer.status = fault ? fault->status : worst->result.status;
-  path.answer.message = fault ? fault->message : reason(worst->result.status);
+  path.answer.message =
+      fault ? fault->message : reason_of(snapshot, worst->result.status, worst->result.unseen);
   path.answer.obstacle = first != nullptr ? first->result.obstacle : -1;
   // Rounded down, so that no contact is earlier.
   double time = -rounded_up(two_sum(-worst->result.first_collision_time, offset));
@@ -332,7 +333,8 @@ inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& reques
   }
   if (is_free(found.verdict) && goes_on) return unknown_after(too_short, known, share_of(known));
   PathAnswer path;
-  path.answer = {found.verdict, found.status, reason(found.status), found.obstacle};
+  path.answer = {found.verdict, found.status, reason_of(snapshot, found.status, found.unseen),
+                 found.obstacle};
   if (snapshot.fault) {
     path.answer.status = snapshot.fault->status;
     path.answer.message = snapshot.fault->message;

@@ -154,6 +154,10 @@ class PosesJoin {
     answer_.verdicts[i] = r.verdict;
     answer_.statuses[i] = r.status;
     answer_.obstacles[i] = r.nearest;
+    if (r.status == Status::not_seen && i <= first_unseen_) {
+      first_unseen_ = i;
+      unseen_ = r.unseen;
+    }
     if (r.verdict == Verdict::unknown) return clear(i);
     if (!answer_.distances.empty()) {
       answer_.distances[i] = r.distance;
@@ -197,6 +201,9 @@ class PosesJoin {
     }
     return std::move(answer_);
   }
+
+  // A point of the first pose that was not seen (m).
+  Vec2 unseen() const noexcept { return unseen_; }
 
   // A search without groups has stopped at a pose that is not FREE.
   void note_stop() noexcept { is_stopped_ = true; }
@@ -263,6 +270,8 @@ class PosesJoin {
   std::vector<std::optional<Fault>> faults_;  // by footprint
   std::span<const std::int64_t> which_;
   bool is_stopped_ = false;
+  std::size_t first_unseen_ = kNone;
+  Vec2 unseen_{kNaN, kNaN};
   PosesAnswer answer_;
 };
 
@@ -426,6 +435,9 @@ inline PosesAnswer check_poses(std::span<const Snapshot> snapshots, const PosesR
     if (issue) return refused<PosesAnswer>(std::move(issue));
   }
   PosesAnswer answer = join.join(done, stops, request.group_offsets);
+  if (answer.answer.status == Status::not_seen) {
+    answer.answer.message = reason_of(any, Status::not_seen, join.unseen());
+  }
   if (answer.answer.status == Status::prediction_too_short && !any.fault) {
     const std::vector<Status>& statuses = answer.statuses;
     const auto first = std::find(statuses.begin(), statuses.end(), Status::prediction_too_short);

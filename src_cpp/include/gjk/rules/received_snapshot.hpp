@@ -20,6 +20,7 @@
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/snapshot.hpp"
 #include "gjk/rules/validity.hpp"
+#include "gjk/scene/coverage.hpp"
 #include "gjk/scene/obstacle_arrays.hpp"
 #include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
@@ -319,7 +320,19 @@ class ReceivedSnapshot {
     for (const PlacedObstacles& each : placed) messages.push_back(&each);
     // The conversions of stamps and of query times have a few rounding errors each.
     const double time_error = ids_.empty() ? 0.0 : 0x1p-50 * (latest + horizon_ + 1.0);
-    scene_ = compose(messages, stamps, std::move(region), time_error);
+    std::unique_ptr<Scene> scene = compose(messages, stamps, std::move(region), time_error);
+    std::vector<Coverage::Member> seen;
+    for (const auto& each : message.seen) {
+      std::shared_ptr<Region> one;
+      if (Issue issue = make_region(each.boundary, each.radii, 0.0, one)) {
+        issue.argument = "seen[" + std::to_string(seen.size()) + "]: " + issue.argument;
+        return issue;
+      }
+      seen.push_back({std::move(one), each.source});
+    }
+    if (message.require_seen)
+      scene->set_coverage(std::make_shared<const Coverage>(std::move(seen)));
+    scene_ = std::move(scene);
     return {};
   }
 

@@ -152,7 +152,9 @@ class Batch {
     while (k < group.size() && is_stopped(group.number(k))) ++k;
     return k == group.size();
   }
-  void finish(std::size_t n, const PoseResult& result) {
+  void finish(std::size_t n, const PoseResult& found) {
+    const Shape& shape = *shapes_[which_.empty() ? 0 : which_[n]];
+    const PoseResult result = scene_.if_seen(found, shape, poses_[n], options_.margin);
     put_(n, n + 1, result);
     if (!options_.stop_at_first || is_free(result.verdict)) return;
     std::atomic<std::size_t>& stop = stop_after_[n / length_];
@@ -329,7 +331,7 @@ class Batch {
                            group.number(0) / length_ == group.number(group.size() - 1) / length_;
     const PoseGroup::Answers answers =
         group.compare(search, near, obstacles_.origin(), found, required, until_hit);
-    if (answers.free.poses() == group.all() && group.is_run()) {
+    if (answers.free.poses() == group.all() && group.is_run() && scene_.coverage() == nullptr) {
       put_(group.number(0), group.number(0) + static_cast<std::size_t>(group.size()),
            free_result(answers.free.at(0, options_.margin)));
       return open;

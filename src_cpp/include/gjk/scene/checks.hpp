@@ -36,6 +36,7 @@ struct PoseResult {
   Vec2 witness_ego{kNaN, kNaN};
   Vec2 witness_obstacle = witness_ego;
   Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
+  Vec2 unseen = witness_ego;     // a point of the space that no sensor saw; status not_seen
 };
 
 // put(begin, end, result): the result at the poses from begin to end - 1.

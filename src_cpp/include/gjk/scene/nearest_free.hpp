@@ -183,7 +183,7 @@ inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::Vie
   best_.reset();
   const PoseResult here = check({});
   if (is_free(here.verdict)) return {Status::success, pose};
-  if (here.verdict == Verdict::unknown) return {here.status, {}};
+  if (here.verdict == Verdict::unknown && here.status != Status::not_seen) return {here.status, {}};
   const Status status = scene_->obstacles().fault_in(view).status;
   if (status != Status::success) return {status, {}};
   const double most_turn = std::fmin(options.max_turn, std::numbers::pi);
@@ -201,7 +201,10 @@ inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::Vie
 inline PoseResult NearestFreeQuery::check(const Change& by) noexcept {
   ++examined_;
   work_ += ego_.placed_.size();
-  return scene_->check(ego_, changed(by), {.margin = options_.margin}, view_);
+  const Pose pose = changed(by);
+  const CheckOptions options{.margin = options_.margin};
+  return scene_->if_seen(scene_->check(ego_, pose, options, view_), *ego_.shape_, pose,
+                         options.margin);
 }
 
 inline bool NearestFreeQuery::is_free_at(const Change& by) noexcept {
@@ -219,6 +222,9 @@ inline double NearestFreeQuery::depth_at(const Change& by, double enough) noexce
   // As far as a point of the ego is outside of the region.
   double depth = 0.0;
   if (scene_->is_outside(ego_)) depth = std::fmax(0.0, -scene_->excursion(ego_).distance);
+  if (scene_->coverage() != nullptr) {
+    depth = std::fmax(depth, scene_->coverage()->depth(*ego_.shape_, changed(by)));
+  }
   if (depth >= enough) return depth;
   const auto look_at = [&](std::size_t k) noexcept {
     const Obstacles::Found found = obstacles.find(k, view_, ego_.origin_, ego_.moving_);

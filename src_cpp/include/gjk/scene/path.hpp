@@ -52,6 +52,7 @@ struct PathResult {
   double first_collision_time = kNaN;
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
   FirstContact contact;        // on a path with times, whatever its verdict
+  Vec2 unseen{kNaN, kNaN};     // a point of the space that no sensor saw; status not_seen
   // m. Bounds on the smallest distance on the path; NaN if not computed, the upper one also if the
   // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
   // A value of 0 or less means a collision, but is not the penetration depth.
@@ -161,6 +162,7 @@ inline PathResult path_of(std::span<const PoseResult> poses, std::span<const dou
     if (i == 0 || severity(r.verdict) > severity(path.verdict)) {
       path.verdict = r.verdict;
       path.status = r.status;
+      path.unseen = r.unseen;
     }
     if (path.first_invalid_segment < 0 && !is_free(r.verdict)) {
       path.first_invalid_segment = i > 0 ? static_cast<std::int64_t>(i) - 1 : 0;
@@ -194,9 +196,12 @@ Issue check_fit(std::span<const Pose> starts, std::span<const std::uint64_t> fir
 }  // namespace gjk
 
 #ifdef GJK_KERNEL
+#include <optional>
+
 #include "gjk/certificate.hpp"
 #include "gjk/motion/cast.hpp"
 #include "gjk/parallel.hpp"
+#include "gjk/scene/coverage.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/region.hpp"
 #include "gjk/shape/domain.hpp"
@@ -575,17 +580,23 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   PathResult result;
   const bool timed = !times.empty();
   PathCheck check(scene, ego, options);
+  std::optional<Coverage::Leaving> left;  // what was seen
   for (std::size_t i = 0; i < segments; ++i) {
     Piece segment = next(i);
     // Of the start, and of the duration, whose error is twice as large.
     segment.time_error = 3.0 * options.time_error;
     check.follow(segment, timed);
-    if (check.first().is_any() && result.first_invalid_segment < 0) {
+    Event first = check.first();
+    if (scene.coverage() != nullptr && !left) {
+      left = scene.coverage()->leaving(ego, segment, options.margin, options.tolerance);
+      if (left && left->time < first.time) first = {left->time, -1};
+    }
+    if (first.is_any() && result.first_invalid_segment < 0) {
       result.first_invalid_segment = static_cast<std::int64_t>(i);
-      const double passed = check.first().time - segment.begin;
+      const double passed = first.time - segment.begin;
       const double share = segment.end > segment.begin ? passed / segment.duration : 0.0;
       result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
-      result.obstacle = check.first().obstacle;
+      result.obstacle = first.obstacle;
     }
     if (check.decision().verdict() == Verdict::collision || !go_on(i + 1)) break;
   }
@@ -596,6 +607,11 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   check_free(result.verdict, result.status,
              options.has_distance ? result.distance.lower : check.decision().lower(),
              options.margin);
+  if (left && severity(result.verdict) < severity(Verdict::unknown)) {
+    result.verdict = Verdict::unknown;
+    result.status = Status::not_seen;
+    result.unseen = left->point;
+  }
   if (!is_free(result.verdict) && result.first_invalid_segment < 0) {
     result.first_invalid_segment = 0;
     result.last_valid_fraction = 0.0;
@@ -604,7 +620,9 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
     result.distance.upper = kNaN;
   }
   if (timed && result.verdict == Verdict::collision) {
-    result.first_collision_time = std::fmax(check.contact().time, times.front());
+    // With what was not seen, contact cannot be excluded either.
+    const double time = std::fmin(check.contact().time, left ? left->time : kInfinity);
+    result.first_collision_time = std::fmax(time, times.front());
   }
   return result;
 }

@@ -76,6 +76,14 @@ class Region {
   // Whether an exact point is inside. False on the boundary, and within the radius of a segment.
   bool contains(Vec2 p) const noexcept;
 
+  // Whether all points of a shape are certainly inside.
+  bool covers(const Convex& shape) const noexcept;
+
+  // m. Lower bound on the distance of a point to the true boundary.
+  double least_distance(Vec2 p) const noexcept {
+    return std::fmax(0.0, nearest(p).distance - radius_ - rounding(norm1(p)));
+  }
+
   // For a shape at a pose that touches no segment: infinity if each part is certainly inside.
   // Otherwise an upper bound (m) on the signed distance of a part to the outside of the region:
   // minus the inflation if the part is certainly outside.
@@ -463,6 +471,23 @@ GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
                       return is_near;
                     });
   return !is_near && holds(p, {});
+}
+
+GJK_KERNEL bool Region::covers(const Convex& shape) const noexcept {
+  if (!in_domain(shape, shape) || !bounds_.holds(shape.box())) return false;
+  bool touches = false;
+  const Exhausted search = tree_.overlapping(
+      FloatBox::around(Box{shape.box().low - middle_, shape.box().high - middle_}.grown(
+          shape.beyond_box() + 4.0 * kUnitRoundoff * (2.0 * shape.extent + extent_))),
+      {}, [&](std::uint32_t k) noexcept {
+        const Segment& segment = segments_[k];
+        const double x[] = {segment.from.x, segment.to.x};
+        const double y[] = {segment.from.y, segment.to.y};
+        const int size = segment.from == segment.to ? 1 : 2;
+        touches = !is_free(collide(shape, Convex::view(x, y, size, segment.radius)));
+        return touches;
+      });
+  return search.is_complete() && !touches && holds(shape.vertex(0), {});
 }
 
 GJK_KERNEL double Region::to_outside(const Shape& shape, const Placement& at) const noexcept {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "gjk/arithmetic.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/checks.hpp"
+#include "gjk/scene/coverage.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/region.hpp"
@@ -91,6 +93,10 @@ class Scene {
     const Piece still = Piece::still({});
     obstacles_.add(region_->boundary(), {}, {&still, 1}, 0.0);
   }
+  // What sensors have seen; null: everything. Where a shape, with its margin, is not certainly in
+  // it, queries answer UNKNOWN, not_seen, unless it collides. Times do not matter for this.
+  void set_coverage(std::shared_ptr<const Coverage> coverage) { coverage_ = std::move(coverage); }
+  const Coverage* coverage() const noexcept { return coverage_.get(); }
   // Error bound (s) of query times and stamps; included in every bound.
   void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
   // Distances (m) that the obstacles require in addition to the margin of a query, and their growth
@@ -117,7 +123,8 @@ class Scene {
   std::size_t size() const noexcept { return obstacles_.size() - (region_ != nullptr ? 1 : 0); }
   std::size_t parts() const noexcept { return obstacles_.parts(); }
   std::size_t bytes() const noexcept {
-    return obstacles_.bytes() + (region_ != nullptr ? region_->bytes() : 0);
+    return obstacles_.bytes() + (region_ != nullptr ? region_->bytes() : 0) +
+           (coverage_ != nullptr ? coverage_->bytes() : 0);
   }
   const Region* region() const noexcept { return region_.get(); }  // null: none
   const Obstacles& obstacles() const noexcept { return obstacles_; }
@@ -216,7 +223,12 @@ class Scene {
   std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const;
 
   Obstacles obstacles_;
-  std::shared_ptr<const Region> region_;  // null: none
+  // The result at a pose, or UNKNOWN if the shape is not certainly in what was seen.
+  PoseResult if_seen(const PoseResult& result, const Shape& shape, const Pose& pose,
+                     double margin) const noexcept;
+
+  std::shared_ptr<const Region> region_;      // null: none
+  std::shared_ptr<const Coverage> coverage_;  // null: everything was seen
 };
 
 }  // namespace gjk
@@ -244,12 +256,25 @@ GJK_KERNEL Scene::Ego::Ego(const Shape& shape) : shape_(&shape) {
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose,
                                    const CheckOptions& options) const noexcept {
-  return check(ego, pose, options, Obstacles::at_rest());
+  const PoseResult result = check(ego, pose, options, Obstacles::at_rest());
+  return if_seen(result, *ego.shape_, pose, options.margin);
 }
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose, double time,
                                    const CheckOptions& options) const noexcept {
-  return check(ego, pose, options, obstacles_.at(time));
+  const PoseResult result = check(ego, pose, options, obstacles_.at(time));
+  return if_seen(result, *ego.shape_, pose, options.margin);
+}
+
+inline PoseResult Scene::if_seen(const PoseResult& result, const Shape& shape, const Pose& pose,
+                                 double margin) const noexcept {
+  if (coverage_ == nullptr || severity(result.verdict) >= severity(Verdict::unknown)) return result;
+  const std::optional<Vec2> point = coverage_->unseen(shape, {pose, 0.0}, margin);
+  if (!point) return result;
+  PoseResult unknown;
+  unknown.status = Status::not_seen;
+  unknown.unseen = *point;
+  return unknown;
 }
 
 GJK_KERNEL void Scene::check(const Shape& shape, std::span<const Pose> poses,

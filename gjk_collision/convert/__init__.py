@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
-from .arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
-from .errors import refuse
-from .geometry import PoseLike, Shape
-from .verdict import Status
+from .. import _core
+from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
+from ..errors import refuse
+from ..geometry import PoseLike, Shape
+from ..verdict import Status
 
 __all__ = ["obstacles_from_grid", "obstacles_from_points", "obstacles_from_scan"]
 
@@ -63,7 +63,7 @@ def obstacles_from_grid(
     rounded. Therefore each rectangle is grown by a bound on the rounding error, about 1e-14 of the
     largest coordinate, so that it contains its cells.
     """
-    cells = _checked_cells(grid)
+    cells = checked_cells(grid)
     size = as_number(resolution, "resolution")
     if not size > 0.0:
         refuse("resolution", "must be greater than 0", size)
@@ -169,7 +169,7 @@ def obstacles_from_points(xy: ArrayLike, radius: float) -> list[Shape]:
 
 def marked_cells(grid: ArrayLike, occupied: int, unknown_is_occupied: bool) -> NDArray[np.uint8]:
     """Return which cells of a grid are occupied, as for `obstacles_from_grid`, shape (h, w)."""
-    return _marked(_checked_cells(grid), occupied, unknown_is_occupied)
+    return _marked(checked_cells(grid), occupied, unknown_is_occupied)
 
 
 def _marked(
@@ -185,19 +185,19 @@ def _shapes(cores: list[_core.Shape]) -> list[Shape]:
     return [Shape(core) for core in cores]
 
 
-def _checked_cells(grid: ArrayLike) -> NDArray[np.integer]:
+def checked_cells(grid: ArrayLike, argument: str = "grid") -> NDArray[np.integer]:
     """Return the cells of a grid, shape (h, w), each from -1 to 100."""
     if isinstance(grid, np.ndarray) and grid.dtype == np.int8 and not np.ma.isMaskedArray(grid):
         cells: NDArray[np.integer] = np.ascontiguousarray(grid)  # a large grid is not copied
     else:
-        cells = as_integers(grid, "grid", np.int64)
+        cells = as_integers(grid, argument, np.int64)
     if cells.size == 0:
-        refuse("grid", "must hold at least one cell", status=Status.EMPTY_REQUEST)
+        refuse(argument, "must hold at least one cell", status=Status.EMPTY_REQUEST)
     if cells.ndim != 2:
         rule = f"must have shape (h, w) (got {cells.shape})"
         if cells.ndim == 1:
             rule += ": reshape it, as in data.reshape(info.height, info.width)"
-        refuse("grid", rule, status=Status.ARRAY_MISMATCH)
+        refuse(argument, rule, status=Status.ARRAY_MISMATCH)
     if cells.min() < -1 or cells.max() > 100:
         i = int(np.argmax((cells < -1) | (cells > 100)))
         row, column = divmod(i, cells.shape[1])
@@ -205,5 +205,5 @@ def _checked_cells(grid: ArrayLike) -> NDArray[np.integer]:
             "must be an occupancy from 0 to 100, or -1: unknown"
             f" (got {cells[row, column]} at [{row}, {column}])"
         )
-        refuse("grid", rule, index=i)
+        refuse(argument, rule, index=i)
     return cells

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Updates of grids: nav2_msgs/CostmapUpdate and map_msgs/OccupancyGridUpdate."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...errors import refuse
+from ...verdict import Status
+from ..data.obstacles import Obstacles
+from ..frames import fields
+from ..parameters.config import COSTMAP, GRID, Config, SourceConfig
+from . import CONVERTERS
+
+__all__ = ["UPDATES", "Grids", "updates_topic"]
+
+# Type of a source -> type of the updates of its grids, which are on a topic beside it.
+UPDATES = {
+    COSTMAP: "nav2_msgs/msg/CostmapUpdate",
+    GRID: "map_msgs/msg/OccupancyGridUpdate",
+}
+_REMEDY = "publish the whole grid (nav2: always_send_full_costmap: true)"
+
+
+def updates_topic(source: SourceConfig) -> str:
+    """Return the topic of the updates, with the name that nav2 uses."""
+    return f"{source.topic}_updates"
+
+
+class Grids:
+    """The last grid of each source, to which its updates are applied."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}  # whole messages, with cells that are changed
+
+    def convert(self, message: Any, config: Config, source: SourceConfig) -> Obstacles:
+        """Convert a message of a source, or an update of its last grid.
+
+        Raises
+        ------
+        InputError
+            The message is not valid, or an update cannot be applied: then the grid is dropped, so
+            that no later one is applied to a grid that misses this one.
+        """
+        if source.type not in UPDATES:
+            return CONVERTERS[source.type](message, config, source)
+        last = self._last.pop(source.name, None)
+        if not (hasattr(message, "info") or hasattr(message, "metadata")):
+            message = _applied(message, last, source)
+        obstacles = CONVERTERS[source.type](message, config, source)
+        cells = np.array(fields.numbers(message.data))
+        meta = {name: getattr(message, name, None) for name in ("info", "metadata")}
+        self._last[source.name] = SimpleNamespace(header=message.header, data=cells, **meta)
+        return obstacles
+
+
+def _applied(update: Any, last: Any, source: SourceConfig) -> Any:
+    """Return the grid with the cells of an update."""
+    if last is None:
+        rule = f"an update came before its grid: {_REMEDY}"
+        refuse("update", rule, status=Status.NO_OBSTACLES)
+    old, new = (fields.nanoseconds(each.header.stamp) for each in (last, update))
+    gap = (new - old) * 1e-9
+    if gap < 0.0 or (gap > source.timeout and not source.static):
+        rule = f"its stamp is {gap:.3f} s after that of the grid, so that updates may be missing "
+        rule += f"(more than timeout, or less than 0): {_REMEDY}"
+        refuse("update", rule)
+    if update.header.frame_id != last.header.frame_id:
+        rule = f"its frame '{update.header.frame_id}' is not that of the grid, "
+        refuse("update", f"{rule}'{last.header.frame_id}'", status=Status.UNKNOWN_FRAME)
+    whole, sizes = (
+        last.info or last.metadata,
+        ("width", "height") if last.info else ("size_x", "size_y"),
+    )
+    columns, rows = (int(getattr(whole, name)) for name in sizes)
+    width, height = (int(getattr(update, name)) for name in sizes)
+    x, y, data = int(update.x), int(update.y), fields.numbers(update.data)
+    if not (0 <= x <= x + width <= columns and 0 <= y <= y + height <= rows):
+        rule = (
+            f"its {width} x {height} cells at ({x}, {y}) are not in the grid of {columns} x {rows}"
+        )
+        refuse("update", f"{rule}: {_REMEDY}", status=Status.ARRAY_MISMATCH)
+    if len(data) != width * height:
+        rule = f"must have {width} * {height} cells"
+        refuse("update.data", rule, len(data), status=Status.ARRAY_MISMATCH)
+    last.data.reshape(rows, columns)[y : y + height, x : x + width] = data.reshape(height, width)
+    last.header = update.header
+    return last
