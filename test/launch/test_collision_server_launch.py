@@ -124,13 +124,6 @@ def sim_time() -> LaunchDescription:
     return started(use_sim_time="True", autostart="True", rviz="False")
 
 
-@launch_pytest.fixture
-def wrong_key(tmp_path: Path) -> LaunchDescription:
-    file = tmp_path / "own.yaml"
-    file.write_text("collision_server:\n  ros__parameters:\n    safety_margin: 0.5\n")
-    return started(params_file=str(file), namespace="r1", use_sim_time="false")
-
-
 def around(way: str, folder: Path, **arguments: str) -> LaunchDescription:
     """The launch file in a group with a margin for all nodes of the group, set in one of WAYS."""
     if way == "xml":
@@ -280,16 +273,6 @@ def test_parameter_around_the_launch_file_that_its_file_replaces_is_refused(benc
     reply = bench.collide()
     assert said(reply) == NOT_ACTIVE
     assert "is not used" in reply.verdict.message
-
-
-@pytest.mark.requirement("N-4")
-@pytest.mark.launch(fixture=wrong_key)
-def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
-    """Active with the defaults, the node would have margins of 0."""
-    reply = benches[0].collide()
-    assert said(reply) == NOT_ACTIVE
-    why = "own.yaml: no section of this file applies to /r1/collision_server"
-    assert why in reply.verdict.message
 
 
 @pytest.mark.requirement("N-4")

@@ -395,25 +395,17 @@ def test_snapshot_and_reset(client, puppet, monkeypatch):
     assert not client.reset().success
 
 
-def test_no_server_is_not_free(nodes):
-    _, client = nodes
-    lonely = CollisionClient(
-        client._node, "odom", server="nobody", timeout=0.1, executor=client._executor
-    )
-    assert not lonely.wait_for_server(0.1)
-    said = lonely.check_poses(POSES)
-    assert not said.is_free
-    assert said.verdicts.tolist() == [Verdict.UNKNOWN] * 3
-    assert said.statuses.tolist() == [Status.UNDEFINED] * 3
-    assert said.first_invalid_index == 0
-
-
 @pytest.mark.requirement("V-13")
 def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
     _, client = nodes
     lonely = CollisionClient(
         client._node, "odom", server="nobody", timeout=0.1, executor=client._executor
     )
+    assert not lonely.wait_for_server(0.1)
+    poses = ask(lonely, "check_poses")
+    assert poses.verdicts.tolist() == [Verdict.UNKNOWN] * 3
+    assert poses.statuses.tolist() == [Status.UNDEFINED] * 3
+    assert not poses.is_free and poses.first_invalid_index == 0
     for service in SERVICES:
         info = ask(lonely, service).info
         assert np.isnan([info.footprint_age, info.max_obstacle_age]).all()
@@ -461,29 +453,16 @@ def test_replies_of_several_servers(nodes, puppet, monkeypatch, service):
         assert reply_of(6, 3 * S + 1).is_free
 
 
-def break_verdict(reply):
-    reply.verdict.verdict = int(Verdict.UNKNOWN)
-
-
-def break_status(reply):
-    reply.verdict.status = int(Status.STALE_OBSTACLES)
-
-
-def break_snapshot(reply):
-    reply.info.snapshot_id = 0
-
-
-def break_flag(reply):
-    reply.is_free = False
-
-
-def break_code(reply):
-    reply.verdict.verdict = 200  # of a future version
-
-
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize(
-    "spoil", [break_verdict, break_status, break_snapshot, break_flag, break_code]
+    "spoil",
+    [
+        lambda reply: setattr(reply.verdict, "verdict", int(Verdict.UNKNOWN)),
+        lambda reply: setattr(reply.verdict, "verdict", 200),  # of a future version
+        lambda reply: setattr(reply.verdict, "status", int(Status.STALE_OBSTACLES)),
+        lambda reply: setattr(reply.info, "snapshot_id", 0),
+        lambda reply: setattr(reply, "is_free", False),
+    ],
 )
 def test_a_reply_that_contradicts_itself_is_not_free(client, puppet, service, spoil):
     def fill(reply):
@@ -536,7 +515,8 @@ def test_all_of_a_path_must_be_free(client, puppet, segment, fraction, read):
 def test_the_path_arrives_as_it_was_asked(client, puppet):
     client.check_path(POSES, times=[0.0, 1.0, 2.0], margin=0.25, tolerance=0.01)
     client.check_path(POSES, swept=False)
-    swept, discrete = puppet.requests
+    client.check_path(POSES[:1], arcs=[[0.1, 2.0], [0.0, -1.0]])
+    swept, discrete, curved = puppet.requests
     assert swept.header.frame_id == "odom"
     np.testing.assert_array_equal(swept.poses, POSES.ravel())
     assert list(swept.times) == [0.0, 1.0, 2.0]
@@ -544,6 +524,8 @@ def test_the_path_arrives_as_it_was_asked(client, puppet):
     assert swept.interpolation == CheckPath.Request.SWEPT
     assert discrete.interpolation == CheckPath.Request.DISCRETE
     assert (len(discrete.times), discrete.tolerance) == (0, 0.0)
+    assert list(curved.arcs) == [0.1, 2.0, 0.0, -1.0]
+    assert curved.interpolation == CheckPath.Request.SWEPT
 
 
 def test_the_question_arrives_as_it_was_asked(client, puppet):
@@ -551,7 +533,9 @@ def test_the_question_arrives_as_it_was_asked(client, puppet):
         POSES, times=[0.0, 1.0, 2.0], margin=0.25, mode="witness", stop_at_first=True,
         require_snapshot_id=9,
     )  # fmt: skip
-    [request] = puppet.requests
+    client.collide(margin=0.5)  # where the vehicle is
+    request, here = puppet.requests
+    assert (here.pose.header.frame_id, here.margin) == ("", 0.5)
     assert request.header.frame_id == "odom"
     np.testing.assert_array_equal(request.poses, POSES.ravel())
     assert list(request.times) == [0.0, 1.0, 2.0]
@@ -559,13 +543,6 @@ def test_the_question_arrives_as_it_was_asked(client, puppet):
     assert request.mode == CheckPoses.Request.MODE_WITNESS
     assert request.stop_at_first
     assert request.require_snapshot_id == 9
-
-
-def test_without_a_pose_the_vehicle_is_meant_where_it_is(client, puppet):
-    client.collide(margin=0.5)
-    [request] = puppet.requests
-    assert request.pose.header.frame_id == ""
-    assert request.margin == 0.5
 
 
 def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, puppet, monkeypatch):
@@ -712,11 +689,3 @@ def test_gradients_of_another_length_are_none(client, puppet):
     puppet.fill = lambda reply: None  # refused, because k is too great; it takes no memory here
     refused = client.check_poses(POSES, mode="gradient", k=2**32 - 1)
     assert refused.gradient_ids.shape == (3, 2**32 - 1) and refused.gradient_ids[2, 10**9] == -1
-
-
-def test_arcs_arrive_as_they_were_asked(client, puppet):
-    client.check_path(POSES[:1], arcs=[[0.1, 2.0], [0.0, -1.0]], times=[0.0, 1.0, 2.0])
-    request = puppet.requests[-1]
-    assert list(request.arcs) == [0.1, 2.0, 0.0, -1.0]
-    assert list(request.times) == [0.0, 1.0, 2.0]
-    assert request.interpolation == request.SWEPT

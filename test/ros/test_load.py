@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
-CLIENTS, OUTSTANDING = 4, 16
+OUTSTANDING = 16  # requests of a client
 GRID = [(6.0 * (i % 32), 6.0 * (i // 32)) for i in range(1000)]
 
 
@@ -33,47 +32,6 @@ def batch(count: int, seed: int) -> CheckPoses.Request:
     request = CheckPoses.Request(poses=doubles(poses))
     request.header.frame_id = "odom"
     return request
-
-
-def test_four_clients_with_sixteen_requests_each(
-    start: Start, record_property: Callable[[str, Any], None]
-) -> None:
-    """Each is answered, for as many poses as it has, among obstacles that come at 20 Hz."""
-    _, bench = start("busy", state_rate=20.0, time_budget=10.0, **{"obstacles.timeout": 60.0})
-    bench.publish(lambda: bench.array(GRID), rate=20.0)
-    bench.until_status(*FREE, x=-50.0)
-    clients = [
-        bench.node.create_client(CheckPoses, "/busy/check_poses", qos_profile=SERVICE_QOS)
-        for _ in range(CLIENTS)
-    ]
-    requests = [batch(100, seed) for seed in range(CLIENTS)]
-    for client, request in zip(clients, requests, strict=True):
-        bench.first_reply(client, request)
-    bench.states.clear()
-    sent = answered = 0
-    pending: list[list[Any]] = [[] for _ in clients]
-
-    def done() -> bool:
-        nonlocal sent, answered
-        for client, request, mine in zip(clients, requests, pending, strict=True):
-            for each in [future for future in mine if future.done()]:
-                mine.remove(each)
-                reply = each.result()
-                assert len(reply.verdicts) == 100
-                assert reply.verdict.status == Status.SUCCESS, reply.verdict
-                answered += 1
-            while sent < 600 and len(mine) < OUTSTANDING:
-                mine.append(client.call_async(request))
-                sent += 1
-        return sent == 600 and not any(pending)
-
-    bench.until(done, "all replies")
-    assert answered == sent
-    counters = [state.counter for state in bench.states]
-    assert all(after > before for before, after in pairwise(counters))
-    stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in bench.states]
-    gaps = [after - before for before, after in pairwise(stamps)]
-    record_property("longest gap between heartbeats of 50 ms, s", round(max(gaps), 4))
 
 
 def test_a_burst_of_many_clients(start: Start) -> None:
@@ -165,18 +123,6 @@ def test_small_questions_are_answered_while_a_batch_is_computed(start: Start) ->
     pytest.fail(f"computations during those of 20 batches: {within}")
 
 
-def test_more_batches_than_may_wait(start: Start) -> None:
-    """64 batches: the service's queue holds those that are not taken yet, and none is lost."""
-    _, bench = slow(start, "full")
-    request = batch(300, 4)
-    futures = [bench.clients["check_poses"].call_async(request) for _ in range(64)]
-    assert said(bench.collide(-50.0)) == FREE
-    bench.until(lambda: all(future.done() for future in futures), "all replies")
-    alone = bench.check_poses(np.reshape(request.poses, (-1, 3)))
-    for future in futures:
-        assert future.result().verdicts == alone.verdicts
-
-
 @pytest.mark.requirement("N-1")
 @pytest.mark.parametrize("change", ["deactivate", "restart", "reset"])
 def test_data_deleted_during_a_batch(change: str, start: Start) -> None:
@@ -228,17 +174,6 @@ def test_parameter_changed_during_a_batch(start: Start) -> None:
             assert set(reply.verdicts) == {Verdict.UNKNOWN}
         else:
             assert reply.verdicts == expected[reply.info.config_hash]
-
-
-def test_data_received_during_a_batch(start: Start) -> None:
-    """More messages than a `World` has snapshots arrive meanwhile; the answer can be sent."""
-    _, bench = slow(start, "followed")
-    bench.publish(lambda: bench.array(GRID), rate=200.0)
-    futures = [bench.clients["check_poses"].call_async(slow_batch()) for _ in range(4)]
-    bench.until(lambda: all(future.done() for future in futures), "replies")
-    for future in futures:
-        assert future.result().verdict.status == Status.SUCCESS
-        assert future.result().info.max_obstacle_age > 0.0
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)

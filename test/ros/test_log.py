@@ -85,16 +85,24 @@ def test_yaw_that_looks_like_degrees_is_logged(start: Start) -> None:
 def test_log_names_the_inputs_that_are_missing() -> None:
     """All topics are the resolved ones: with the namespace, after remapping."""
     parameters: dict[str, Any] = {
-        "obstacle_sources": ["obstacles", "radar"],
+        "obstacle_sources": ["obstacles", "radar", "lidar"],
         "radar.required": False,
         "radar.topic": "radar/objects",
     }
     server, bench = Server("told", __ns="/r1", **parameters), Bench("r1/told")
+
+    def elsewhere() -> ObstacleArray:
+        message = bench.array()
+        message.header.frame_id = "lidar_link"
+        return message
+
     try:
+        bench.node.create_publisher(LaserScan, "/r1/lidar", 1)  # of another type
         assert bench.until(lambda: lines(server, "active, waiting for"), "the activation") == [
             "INFO active, waiting for: "
             "source 'obstacles' on /r1/obstacles (gjk_collision/msg/ObstacleArray); "
             "optional source 'radar' on /r1/radar/objects (gjk_collision/msg/ObstacleArray); "
+            "source 'lidar' on /r1/lidar (gjk_collision/msg/ObstacleArray); "
             "footprint on /r1/footprint; "
             "transform from 'odom' to 'base_link' on /tf and /tf_static"
         ]
@@ -106,12 +114,16 @@ def test_log_names_the_inputs_that_are_missing() -> None:
             " configured, and none received on the topic '/r1/footprint'; the topic has 1 "
             "publishers; check their quality of service"
         ]
-        bench.until(lambda: len(lines(server, "not available")) == 3, "the other inputs")
+        bench.until(lambda: len(lines(server, "not available")) == 4, "the other inputs")
+        [lidar] = lines(server, "not available: source 'lidar'")
+        assert lidar.endswith("the topic has publishers of sensor_msgs/msg/LaserScan")
         [radar] = lines(server, "not available: optional source 'radar'")
         assert radar.endswith("; the topic has no publisher")
         [vehicle] = lines(server, "not available: transform from 'odom' to 'base_link'")
         assert vehicle.endswith("; ~/state and requests without a frame are UNKNOWN")
         assert not lines(server, "first complete snapshot")
+        bench.publish(elsewhere)
+        bench.until(lambda: lines(server, "lidar_link"), "the name of a frame that is missing")
     finally:
         bench.close()
         server.stop()
@@ -134,26 +146,6 @@ def test_first_complete_snapshot_and_a_source_that_goes_and_comes(start: Start) 
     assert bench.transition("deactivate")
     assert bench.transition("activate")
     bench.until(lambda: len(lines(server, "first complete snapshot")) == 2, "a new activation")
-
-
-def test_publisher_of_another_type_is_named(start: Start) -> None:
-    server, bench = start("mistaken", obstacle_sources=["lidar"])
-    bench.node.create_publisher(LaserScan, "/lidar", 1)
-    [line] = bench.until(lambda: lines(server, "not available: source"), "the source")
-    assert line.endswith("the topic has publishers of sensor_msgs/msg/LaserScan")
-
-
-def test_missing_frame_is_named(start: Start) -> None:
-    server, bench = start("lost_frame")
-
-    def elsewhere() -> ObstacleArray:
-        message = bench.array()
-        message.header.frame_id = "lidar_link"
-        return message
-
-    bench.publish(elsewhere)
-    [line] = bench.until(lambda: lines(server, "not available: source"), "the source")
-    assert "lidar_link" in line
 
 
 def test_time_that_is_missing_is_named(start: Start) -> None:

@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -22,16 +20,7 @@ from server import BOX, Bench, Server, doubles, said
 from visualization_msgs.msg import Marker, MarkerArray
 
 from gjk_collision import _core
-from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
-from gjk_collision.server.data.faults import Fault
-from gjk_collision.server.data.inbox import Message
-from gjk_collision.server.data.obstacles import Obstacles
-from gjk_collision.server.data.placing import Sender, placed_ways
-from gjk_collision.server.data.snapshot import empty_snapshot
-from gjk_collision.server.frames.poses import Pose
-from gjk_collision.server.parameters.config import Config, SourceConfig
-from gjk_collision.server.services.snapshot_message import data_fields
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -174,31 +163,6 @@ def test_snapshot_as_it_is_used(start: Start) -> None:
     assert said(bench.call("get_snapshot", request))[1] is Status.SNAPSHOT_MISMATCH
 
 
-@pytest.mark.parametrize("radius", [[], [0.5]])
-def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
-    """Their poses are rounded when they are composed: the radii hold that."""
-    data = Obstacles(
-        "lidar",
-        1,
-        ids=np.array([4]),
-        offsets=np.array([0, 1]),
-        xy=np.zeros(2),
-        poses=np.array([30.0, 40.0, 0.5]),
-        radius=np.array(radius),
-    )
-    for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
-        message = Message(1, 1, data, None)
-        sender = Sender.of("lidar", SourceConfig("lidar"), message, frame, Config())
-        known = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 1)
-        known = replace(known, senders=(sender,))
-        reply = messages.filled(GetSnapshot.Response, data_fields(known))
-        (shown,) = reply.obstacles
-        error = float(placed_ways(data, frame, Config())[1][0])
-        assert (error > 0.0) == (frame != Pose())
-        grown = sum(radius) + error
-        assert sum(shown.radius) >= grown and sum(shown.radius) == pytest.approx(grown)
-
-
 @pytest.mark.requirement("V-16")
 def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     node: Any = SimpleNamespace(_server=SimpleNamespace(errors=0))
@@ -209,16 +173,6 @@ def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch
     assert status.level == DiagnosticStatus.ERROR
     assert "WRONG RESULTS" in status.message
     assert "3" in [each.value for each in status.values]
-
-
-def test_transition_that_is_not_possible_is_refused(start: Start) -> None:
-    """A lifecycle manager gets a reply in any case, and the node lives on."""
-    _, bench = start("settled")
-    bench.publish()
-    bench.until_status(*FREE)
-    for label in ("configure", "activate", "nonsense", ""):
-        assert not bench.transition(label)
-    assert said(bench.collide()) == FREE
 
 
 def test_all_names_follow_the_namespace(start: Start) -> None:
@@ -243,15 +197,3 @@ def test_all_names_follow_the_namespace(start: Start) -> None:
     bench.until(complete, "the node's names")
     shared = {"/diagnostics", "/rosout", "/parameter_events", "/clock", "/tf", "/tf_static"}
     assert {name for name in names() if not name.startswith("/robot7/")} <= shared
-
-
-def test_point_by_point_message_of_no_end_is_bounded(start: Start) -> None:
-    """A footprint of very many points is refused before a shape is made of it."""
-    _, bench = start("endless", footprint=[])
-    bench.publish()
-
-    def send() -> bool:
-        bench.footprint.publish(bench.outline([(i % 7, i % 5) for i in range(5000)]))
-        return said(bench.collide()) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
-
-    bench.until(send, "LIMIT_EXCEEDED")

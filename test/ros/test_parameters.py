@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import rclpy
 from geometry_msgs.msg import PolygonStamped
-from gjk_collision.msg import ObstacleArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
@@ -82,22 +81,6 @@ def test_file_of_which_nothing_applies_is_refused_by_name(start: Start, tmp_path
     assert not bench.transition("configure")
 
 
-@pytest.mark.requirement("N-4")
-def test_file_of_which_only_the_shared_section_applies_is_refused(
-    start: Start, tmp_path: Path
-) -> None:
-    """The shared section must not hide that the margin of the server's own is without effect."""
-    text = (
-        "/**:\n  ros__parameters: {transform_tolerance: 0.2}\n"
-        "hidden:\n  ros__parameters: {safety_margin: 1.5}\n"
-    )
-    file = file_of(tmp_path, text)
-    server, bench = start("r1/hidden", __ns="/r1", params_file=file)
-    for said_of_it in (bench.collide().verdict.message, server.log):
-        assert f"{file}: no section of this file with its name applies" in said_of_it
-        assert "use the key '/r1/hidden'" in said_of_it
-
-
 def test_values_on_the_command_line_are_used_as_rcl_uses_them(tmp_path: Path) -> None:
     """What rclpy gives a node is the oracle: a value of a file in place of a typed one is refused.
 
@@ -134,48 +117,6 @@ def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
     _, bench = start("r1/rooted", __ns="/r1", params_file=file)
     bench.publish()
     bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
-
-
-def test_parameters_of_other_nodes_in_a_shared_section_are_refused(
-    start: Start, tmp_path: Path
-) -> None:
-    """One of them may be meant as a margin of the server."""
-    text = "/**:\n  ros__parameters: {use_sim_time: false, %s: 1.0}\n"
-    _, bench = start("shared", params_file=file_of(tmp_path, text % "safety_margin"))
-    bench.publish()
-    bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
-    for name, words in (
-        ("safty_margin", "did you mean 'safety_margin'?"),
-        ("global_frame", "parameters of other nodes need a section of their own"),
-    ):
-        _, bench = start(name, params_file=file_of(tmp_path, text % name))
-        assert f"{name}: is not a parameter of the" in bench.collide().verdict.message
-        assert words in bench.collide().verdict.message
-
-
-def test_parameters_of_a_source_with_a_name_like_use_sim_time_are_used(start: Start) -> None:
-    """Without its inflation of 2 m, the pose with a gap of 1.5 m would be FREE."""
-    name = "use_sim_time_a"
-    _, bench = start("alike", obstacle_sources=[name], **{f"{name}.inflation": 2.0})
-    assert bench.get(f"{name}.inflation") == [2.0]
-    bench.obstacles = bench.node.create_publisher(ObstacleArray, f"/{name}", 5)
-    bench.publish()
-    bench.until_status(*FREE, x=4.5)
-    assert said(bench.collide(3.5)) == (Verdict.COLLISION, Status.SUCCESS)
-    assert not bench.set(**{f"{name}.inflation": 1.0}).successful  # down, while active
-    assert bench.set(**{f"{name}.inflation": 3.0}).successful
-    assert said(bench.collide(4.5)) == (Verdict.COLLISION, Status.SUCCESS)
-
-
-def test_misspelled_parameters_of_every_node_are_reported(start: Start) -> None:
-    _, bench = start("misspelled", use_sim_timee=True)
-    assert "did you mean 'use_sim_time'?" in bench.collide().verdict.message
-
-
-def test_foreign_parameter_in_the_own_section_is_refused(start: Start, tmp_path: Path) -> None:
-    file = file_of(tmp_path, "own:\n  ros__parameters: {global_frame: map}\n")
-    _, bench = start("own", params_file=file)
-    assert "global_frame: is not a parameter" in bench.collide().verdict.message
 
 
 def test_footprint_as_nav2_writes_it(start: Start, tmp_path: Path) -> None:
@@ -230,11 +171,8 @@ QUALITY = "qos_overrides./footprint.subscription"
     ("parameter", "value", "words"),
     [
         (f"{QUALITY}.reliability", "bogus", "topic 'footprint': cannot subscribe"),
-        (f"{QUALITY}.history", 3, "topic 'footprint': cannot subscribe"),
-        (f"{QUALITY}.depth", -1, "topic 'footprint': cannot subscribe"),
         (f"{QUALITY}.depth", 2.5, "topic 'footprint': cannot subscribe"),
         ("obstacles.topic", "//x", "topic '//x': cannot subscribe"),
-        ("obstacles.topic", "'a b'", "topic 'a b': cannot subscribe"),
         ("other.topic", "'a b'", "topic 'a b': cannot subscribe"),
     ],
 )
@@ -354,14 +292,6 @@ def test_footprint_of_either_reliability_is_received(
     bench.publish()
     bench.until_status(*FREE, x=3.0)
     bench.node.destroy_timer(timer)
-
-
-def test_footprint_subscription_has_qos_overrides(start: Start) -> None:
-    name = "qos_overrides./footprint.subscription.reliability"
-    _, bench = start("tuned", footprint=None, **{name: "reliable"})
-    bench.until(lambda: bench.node.get_subscriptions_info_by_topic("/footprint"), "subscription")
-    (found,) = bench.node.get_subscriptions_info_by_topic("/footprint")
-    assert found.qos_profile.reliability == ReliabilityPolicy.RELIABLE
 
 
 # ---- transitions

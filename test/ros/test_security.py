@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -156,13 +153,6 @@ def differences(found: Permissions) -> list[str]:
     return texts
 
 
-def ros2_security(*words: str | Path) -> None:
-    program = [sys.executable, "-c", "from ros2cli.cli import main; main()", "security"]
-    subprocess.run(
-        [*program, *map(str, words)], check=True, env={**os.environ, "PYTHONSAFEPATH": "1"}
-    )
-
-
 def test_policy_is_what_the_graph_shows(graph: Bench) -> None:
     ways = {
         ("topic", "subscribe"): graph.node.get_subscriber_names_and_types_by_node,
@@ -194,45 +184,3 @@ def test_policy_is_what_the_graph_shows(graph: Bench) -> None:
         graph.until(agrees, "")  # longer than the middleware remembers a process that has ended
     except AssertionError:
         raise AssertionError("\n".join(said)) from None
-
-
-def test_policy_is_what_sros2_generates(graph: Bench, tmp_path: Path) -> None:
-    pytest.importorskip("sros2", reason="sros2 is not installed")
-    said: list[str] = []
-
-    def agrees() -> bool:
-        file = tmp_path / "found.xml"
-        file.unlink(missing_ok=True)
-        ros2_security("generate_policy", file, "--no-daemon", "--spin-time", "3")
-        found = permissions(file, lambda _, profile: enclave_of(str(profile.get("node"))))
-        said[:] = differences(found)
-        return not said
-
-    try:
-        graph.until(agrees, "", 60.0)
-    except AssertionError:
-        raise AssertionError("\n".join(said)) from None
-
-
-def test_permissions_are_signed_for_every_role(tmp_path: Path) -> None:
-    """By the names that the middleware has of topics, requests and replies."""
-    pytest.importorskip("sros2", reason="sros2 is not installed")
-    ros2_security("create_keystore", tmp_path)
-    ros2_security("generate_artifacts", "-k", tmp_path, "-p", POLICY)
-    allowed = permissions(POLICY, lambda enclave, _: str(enclave.get("path")).lstrip("/"))
-    assert {each.name for each in (tmp_path / "enclaves").iterdir() if each.is_dir()} == set(ROLES)
-    for role in ROLES:
-        enclave = tmp_path / "enclaves" / role
-        assert (enclave / "permissions.p7s").stat().st_size > 0
-        grant = ET.parse(enclave / "permissions.xml").getroot()
-        given: dict[str, set[str]] = defaultdict(set)
-        for rule in grant.iter("allow_rule"):
-            for way in ("publish", "subscribe"):
-                given[way] |= {str(each.text) for each in rule.iterfind(f"{way}/topics/topic")}
-        for kind, way, name in allowed[role]:
-            if kind == "topic":
-                assert f"rt{name}" in given[way], (role, name)
-            else:
-                ask, tell = ("publish", "subscribe")[:: 1 if way == "request" else -1]
-                assert f"rq{name}Request" in given[ask], (role, name)
-                assert f"rr{name}Reply" in given[tell], (role, name)

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import struct
 from collections.abc import Callable
-from math import cos, nan, pi, radians, sin
+from math import cos, nan, pi, sin
 from typing import Any
 
 import pytest
@@ -16,20 +17,22 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from array import array
 
-from geometry_msgs.msg import Point32, PolygonStamped
-from gjk_collision.msg import ObstacleArray
-from gjk_collision.srv import GetSnapshot
+import questions
+from geometry_msgs.msg import Point32
 from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
-from server import HAS_TRANSFORMS, Bench, Server, doubles, said
+from server import Bench, Server, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.errors import InputError
-from gjk_collision.region import OUTSIDE
 from gjk_collision.ros.sources import adapter
 from gjk_collision.server.adapters import CONVERTERS
-from gjk_collision.server.parameters.config import SourceConfig
+from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.world import World
+from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -37,7 +40,7 @@ HIT = (Verdict.COLLISION, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
 
 # Each message has one thing at x = 6, y = 0, whose nearest point is at 5.75; the vehicle is a
-# square of 2 m.
+# circle with a radius of 1 m.
 
 
 def scan(bad: bool) -> LaserScan:
@@ -154,70 +157,25 @@ def publish(bench: Bench, kind: type[Any], make: Callable[[], Any], **quality: A
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_measurements_over_the_network(start: Start, name: str) -> None:
+def test_messages_of_rclpy_are_read(name: str) -> None:
+    """Their fields have other types than those of the tests without ROS."""
     kind, make, parameters, field = KINDS[name]
-    message = class_of(kind)
-    given = {f"obstacles.{each}": value for each, value in parameters.items()}
-    _, bench = start(
-        f"reads_{name}",
-        **{"obstacles.type": kind, "obstacles.topic": "seen", **given},
-    )
-    bad = []
-    publish(bench, message, lambda: make(bool(bad)))
-    bench.until_status(*FREE)
-    assert said(bench.collide(4.7)) == FREE
-    assert said(bench.collide(4.8)) == HIT
-    assert bench.distance(3.0).distances[0] == pytest.approx(1.75, abs=1e-6)
-    bad.append(True)
-    bench.until(lambda: field in bench.collide(50.0).verdict.message, "the field of the fault")
-    assert said(bench.collide(50.0))[0] == Verdict.UNKNOWN
-    bad.clear()
-    bench.until(lambda: said(bench.collide(50.0)) == FREE, "the next good message")
+    source = SourceConfig("seen", type=kind, **parameters)
+    config = Config(robot_radius=1.0, sources=(source,))
 
+    def read(bad: bool) -> Obstacles:
+        message = make(bad)
+        message.header.frame_id, message.header.stamp.sec = "odom", 1
+        received = deserialize_message(serialize_message(message), class_of(kind))
+        return adapter(source).convert(received, config, source)
 
-def test_tracked_object_moves_with_its_twist(start: Start) -> None:
-    """The twist is in the frame of the object, which is turned by 90 degrees."""
-    message = class_of(TRACKED)
-    _, bench = start(
-        "follows",
-        **{"obstacles.type": TRACKED, "obstacles.topic": "seen"},
-    )
-
-    def make() -> Any:
-        found = tracked(False)
-        (each,) = found.objects
-        each.kinematics.orientation_availability = each.kinematics.AVAILABLE
-        place(each, 6.0, pi / 2)
-        each.kinematics.twist_with_covariance.twist.linear.x = 5.0
-        return found
-
-    publish(bench, message, make)
-    bench.until_status(*FREE)
-    poses = [[6.0, 12.0, 0.0], [6.0, 12.0, 0.0], [18.0, 0.0, 0.0]]
-    reply = bench.check_poses(poses, times=doubles([0.0, 2.4, 2.4]))
-    assert list(reply.verdicts) == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
-    assert list(reply.nearest_ids) == [-1, TRACKED_ID, -1]
-
-
-def test_region_over_the_network(start: Start) -> None:
-    _, bench = start("fenced", **{"obstacles.topic": "seen"})
-
-    def make() -> ObstacleArray:
-        return ObstacleArray(
-            source="fence", ids=[1, 2], kinds=[ObstacleArray.REGION, ObstacleArray.HOLE],
-            offsets=[0, 4, 8],
-            xy=array("d", [-9, -9, 9, -9, 9, 9, -9, 9, 4, -1, 5, -1, 5, 1, 4, 1]),
-        )  # fmt: skip
-
-    publish(bench, ObstacleArray, make)
-    bench.until(lambda: said(bench.collide(0.0)) == FREE, "the region")
-    hit = bench.collide(8.5)
-    assert (said(hit), hit.obstacle_id, hit.obstacle_source) == (HIT, OUTSIDE, "fence")
-    assert said(bench.collide(4.5)) == HIT
-    snapshot = bench.call("get_snapshot", GetSnapshot.Request())
-    (sent,) = snapshot.obstacles
-    assert list(sent.kinds) == [ObstacleArray.REGION, ObstacleArray.HOLE]
-    assert list(sent.offsets) == [0, 4, 8]
+    world = World(config)
+    world.receive_obstacles("seen", read(False), now=10**9, steady=0)
+    snapshot = world.snapshot(now=10**9, steady=0)
+    assert questions.collide(snapshot, Pose(4.7, 0.0, 0.0)).is_free
+    assert questions.collide(snapshot, Pose(4.8, 0.0, 0.0)).verdict is Verdict.COLLISION
+    with pytest.raises(InputError, match=re.escape(field)):
+        read(True)
 
 
 def test_map_that_was_published_once_before_the_activation(start: Start) -> None:
@@ -243,45 +201,6 @@ def test_map_that_was_published_once_before_the_activation(start: Start) -> None
     assert said(bench.collide(4.8)) == HIT
 
 
-@pytest.mark.skipif(not HAS_TRANSFORMS, reason="tf2_msgs is not installed")
-@pytest.mark.parametrize(("degrees", "is_used"), [(1.9, True), (19.9, False)])
-def test_scan_in_a_tilted_frame(start: Start, degrees: float, is_used: bool) -> None:
-    """A return at 10 m is 9.4 m away, seen from above, if the laser looks down by 20 degrees."""
-    from geometry_msgs.msg import TransformStamped
-    from tf2_msgs.msg import TFMessage
-
-    name = f"tilted_{is_used}"
-    _, bench = start(
-        name, **{"obstacles.type": "sensor_msgs/msg/LaserScan",
-        "obstacles.topic": f"scan_{name}", "obstacles.point_radius": 0.0},
-    )  # fmt: skip
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    transforms = bench.node.create_publisher(TFMessage, "/tf_static", latched)
-    transform = TransformStamped(child_frame_id=f"laser_{name}")
-    transform.header.frame_id = "odom"
-    half = radians(degrees) / 2.0
-    transform.transform.rotation.y, transform.transform.rotation.w = sin(half), cos(half)
-    transforms.publish(TFMessage(transforms=[transform]))
-    publisher = bench.node.create_publisher(LaserScan, f"/scan_{name}", 5)
-    true = 10.0 * cos(radians(degrees))
-
-    def send() -> None:
-        message = scan(bad=False)
-        message.ranges[50] = 10.0
-        message.header.frame_id = f"laser_{name}"
-        message.header.stamp = bench.node.get_clock().now().to_msg()
-        publisher.publish(message)
-
-    timer = bench.node.create_timer(0.05, send)
-    if is_used:
-        bench.until_status(*FREE, x=-50.0)
-        assert said(bench.collide(true - 1.0 + 0.001)) == HIT
-    else:
-        reply = bench.until_status(Verdict.UNKNOWN, Status.TF_UNAVAILABLE, x=true - 1.3)
-        assert "tilted by 19.9 degrees" in reply.verdict.message
-    bench.node.destroy_timer(timer)
-
-
 @pytest.mark.parametrize("kind", CONVERTERS)
 def test_package_that_is_missing_is_named(kind: str) -> None:
     package, name = kind.partition("/")[0], kind.rpartition("/")[2]
@@ -291,15 +210,3 @@ def test_package_that_is_missing_is_named(kind: str) -> None:
         return
     with pytest.raises(InputError, match=f"^obstacles.type: the package '{package}'"):
         adapter(source)
-
-
-def test_polygons_over_the_network(start: Start) -> None:
-    angle = ((4.0, 4.0), (4.0, -4.0), (8.0, -4.0), (8.0, -3.0), (5.0, -3.0), (5.0, 4.0))
-    _, bench = start("zoned", **{"obstacles.type": "geometry_msgs/msg/PolygonStamped"})
-    bench.node.destroy_publisher(bench.obstacles)
-    publisher = bench.node.create_publisher(PolygonStamped, "/obstacles", 5)
-
-    bench.node.create_timer(0.05, lambda: publisher.publish(bench.outline(angle, "odom")))
-    bench.until_status(*FREE)
-    assert said(bench.collide(5.0)) == HIT
-    assert said(bench.collide(7.0)) == FREE

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from math import cos, sin
 from typing import Any
 
@@ -16,26 +17,17 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")  # as the sender, and as oracle
 
 import numpy as np
-import rclpy
 import tf2_ros
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import ObstacleArray
-from rclpy.clock import ClockType
-from rclpy.parameter import Parameter
-from rclpy.serialization import serialize_message
 from rclpy.time import Time as RclpyTime
-from rosgraph_msgs.msg import Clock
-from server import BOX, SERVICES, Bench, Server, doubles, said
-from tf2_msgs.msg import TFMessage
+from server import SERVICES, Bench, Server, doubles, said
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
-from gjk_collision.ros.received_transforms import ReceivedTransforms
-from gjk_collision.ros.throttled_log import ThrottledLog
 from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.server.frames.poses import FrameError, Pose, planar
 from gjk_collision.server.frames.transforms import TransformTree, insert_message
-from gjk_collision.server.requests import MAX_WAITING
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
@@ -53,91 +45,6 @@ def transform(parent: str, child: str, pose: Pose, stamp: Time) -> TransformStam
         cos(pose.yaw / 2),
     )
     return message
-
-
-@pytest.fixture
-def tree() -> Iterator[tuple[ReceivedTransforms, Callable[[TransformStamped], None]]]:
-    """A tree that hears odom -> base_link, filled without going over the network."""
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node(
-        "listener", context=context, parameter_overrides=[Parameter("use_sim_time", value=True)]
-    )
-    tree = ReceivedTransforms(node, ThrottledLog(node))
-
-    def put(message: TransformStamped, *, static: bool = False) -> None:
-        tree.set_time(tree._now())
-        tree._insert(serialize_message(TFMessage(transforms=[message])), static=static)
-
-    yield tree, put
-    tree.close()
-    node.destroy_node()
-    rclpy.shutdown(context=context)
-
-
-def at(seconds: float) -> Time:
-    return RclpyTime(seconds=int(seconds), nanoseconds=round(seconds % 1 * S)).to_msg()
-
-
-@pytest.mark.requirement("D-9")
-def test_lookups_are_at_their_stamp(tree: Any) -> None:
-    """In between it interpolates; before and after it does not guess."""
-    known, put = tree
-    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(10)))
-    put(transform("odom", "base_link", Pose(3.0, 0.0, 0.0), at(11)))
-    assert known.lookup("odom", "base_link", 10 * S + S // 2).x == pytest.approx(2.0)
-    assert known.lookup("base_link", "odom", 11 * S).x == pytest.approx(-3.0)
-    assert known.latest("odom", "base_link") == (Pose(3.0, 0.0, 0.0), 11 * S)
-    for stamp in (0, 9 * S, 12 * S):  # 0 is tf2's word for "the newest"
-        with pytest.raises(FrameError) as caught:
-            known.lookup("odom", "base_link", stamp)
-        assert caught.value.status is Status.TF_EXTRAPOLATION
-    for frames in (("odom", "radar"), ("map", "base_link"), ("odom", "")):
-        with pytest.raises(FrameError) as caught:
-            known.lookup(*frames, 11 * S)
-        assert caught.value.status is Status.UNKNOWN_FRAME
-    put(transform("map", "tree", Pose(), at(11)))
-    with pytest.raises(FrameError) as caught:
-        known.lookup("map", "odom", 11 * S)
-    assert caught.value.status is Status.TF_UNAVAILABLE
-
-
-def stamp_of(known: ReceivedTransforms, stamp: int) -> Any:
-    """The newest stamp, and what a lookup at a stamp says."""
-    try:
-        return known.latest("odom", "base_link")[1], known.lookup("odom", "base_link", stamp).x
-    except FrameError as error:
-        return error.status
-
-
-@pytest.mark.requirement("D-10")
-def test_no_pose_between_two_times_is_used(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transforms of before a step back of the clock, and of before a silence."""
-    known, put = tree
-    now = 10.0
-    monkeypatch.setattr(known, "_now", lambda: round(now * S))
-    known.set_time(10 * S)
-    for k in range(11):
-        put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(9.0 + k / 10)))
-    assert stamp_of(known, 95 * S // 10) == (10 * S, 0.0)
-    now = 6.0  # no callback of rcl is needed
-    assert stamp_of(known, 6 * S) in (
-        Status.UNKNOWN_FRAME,
-        Status.TF_EXTRAPOLATION,
-        Status.TF_UNAVAILABLE,
-    )
-    put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(10.0)))  # still under way: left out
-    put(transform("odom", "base_link", Pose(20.0, 0.0, 0.0), at(6.0)))
-    assert stamp_of(known, 6 * S) == (6 * S, 20.0)
-
-    now = 16.0  # then it was silent, and begins again elsewhere, ahead of the clock
-    put(transform("odom", "base_link", Pose(60.0, 0.0, 0.0), at(17.0)))
-    assert stamp_of(known, 16 * S) is Status.TF_EXTRAPOLATION
-    now = 17.05
-    put(transform("odom", "base_link", Pose(60.0, 0.0, 0.0), at(18.05)))
-    assert stamp_of(known, round(now * S)) == (round(18.05 * S), pytest.approx(60.0))
-    put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(17.05 + 3600.0)))
-    assert stamp_of(known, round(now * S)) == (round(18.05 * S), pytest.approx(60.0))
 
 
 STATUS_OF = {
@@ -211,27 +118,6 @@ def test_poses_are_those_of_tf2(seed: int) -> None:
     assert found > 50
 
 
-def test_messages_that_cannot_be_decoded_are_left_out(tree: Any) -> None:
-    known, put = tree
-    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(10)))
-    for data in (b"", b"\x00\x01\x00\x00\xff\xff\xff\x7f"):
-        known._insert(data, static=False)
-    assert known.latest("odom", "base_link") == (Pose(1.0, 0.0, 0.0), 10 * S)
-
-
-def test_clock_that_goes_back_empties_the_tree(tree: Any) -> None:
-    known, put = tree
-    ros_clock = known._clock
-    assert ros_clock.clock_type == ClockType.ROS_TIME
-    ros_clock.set_ros_time_override(RclpyTime(seconds=100, clock_type=ClockType.ROS_TIME))
-    known.set_time(100 * S)
-    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(100)))
-    assert known.latest("odom", "base_link")[1] == 100 * S
-    ros_clock.set_ros_time_override(RclpyTime(seconds=5, clock_type=ClockType.ROS_TIME))
-    with pytest.raises(FrameError):
-        known.latest("odom", "base_link")
-
-
 class Robot:
     """A vehicle that drives along x at 1 m/s, sends its transforms late, and looks about."""
 
@@ -285,27 +171,6 @@ def test_obstacles_and_vehicle_in_frames_of_their_own(start: Start, lateness: fl
     assert said(ahead) == FREE
 
 
-@pytest.mark.requirement("D-10")
-def test_vehicle_that_stands_by_a_static_transform(start: Start) -> None:
-    """Sent once, seconds ago, and stamped 0 or long ago: it holds for as long as nothing moves."""
-    _, bench = start("parked", state_rate=20.0)
-    static = StaticTransformBroadcaster(bench.node)
-    poses = {"base_link": Pose(20.0, 0.0, 0.0), "lidar": Pose(0.0, 5.0, 0.0)}
-    static.sendTransform([transform("odom", k, p, Time(sec=1)) for k, p in poses.items()])
-    bench.publish()
-    bench.until_status(*FREE, frame="")
-    assert said(bench.collide(0.0, frame="lidar")) == FREE
-    assert said(bench.check_path([0, -5, 0, 1, -5, 0], frame="lidar")) == HIT
-    assert said(bench.check_poses([0, -5, 0], frame="lidar")) == HIT
-    bench.until(lambda: said(bench.states[-1]) == FREE, "heartbeat")
-    assert bench.states[-1].distance == pytest.approx(18.0)
-    moving = TransformBroadcaster(bench.node)
-    ghost = transform("odom", "ghost", Pose(), Time())  # stamped 0, but not static
-    bench.node.create_timer(0.02, lambda: moving.sendTransform(ghost))
-    for _ in range(20):
-        assert said(bench.collide(frame="ghost")) == (Verdict.UNKNOWN, Status.UNKNOWN_FRAME)
-
-
 class Waiting:
     """Requests in a frame whose transforms the test sends, and the order of their replies."""
 
@@ -356,13 +221,12 @@ NOT_YET = (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
 
 
 @pytest.mark.requirement("D-9")
-@pytest.mark.parametrize("kind", ["collide", "distance", "check_poses", "check_path"])
-def test_request_that_waits_for_its_transform(start: Start, kind: str) -> None:
+def test_request_that_waits_for_its_transform(start: Start) -> None:
     """It holds up no other, and is answered when the transform has come, or the wait is over."""
     _, bench = start("patient", transform_wait=0.5, transform_tolerance=5.0)
     asker = Waiting(bench)
 
-    def answered_late() -> bool:
+    def answered_late(kind: str) -> bool:
         """The transform may come after the wait where the machine is busy."""
         begin = bench.node.get_clock().now().nanoseconds
         late = asker.ask(kind)
@@ -376,37 +240,14 @@ def test_request_that_waits_for_its_transform(start: Start, kind: str) -> None:
         # Not only at the end of its wait.
         return said(found) == FREE and nanoseconds(found.info.header.stamp) - begin < S // 2
 
-    bench.until(answered_late, "a reply after the transform")
+    for kind in ("collide", "distance", "check_poses", "check_path"):
+        bench.until(partial(answered_late, kind), f"a reply of {kind} after the transform")
     begin = time.monotonic()
-    never, old = asker.ask(kind, what="never"), asker.ask(ago=9.0, what="old")
+    never, old = asker.ask(what="never"), asker.ask(ago=9.0, what="old")
     assert said(asker.reply(never)) == NOT_YET
     assert time.monotonic() - begin >= 0.5
     assert said(asker.reply(old)) == NOT_YET
     assert asker.finished()[-2:] == ["old", "never"], "what cannot come any more is not awaited"
-
-
-def test_request_does_not_wait_by_default(start: Start) -> None:
-    _, bench = start("hurried", transform_tolerance=5.0)
-    asker = Waiting(bench)
-    first, second = asker.ask(what="first"), asker.ask(ago=9.0, what="second")
-    assert {said(asker.reply(first)), said(asker.reply(second))} == {NOT_YET}
-    assert asker.finished() == ["first", "second"]
-
-
-def test_too_many_requests_that_wait(start: Start) -> None:
-    """When MAX_WAITING requests wait, further ones are answered at once."""
-    _, bench = start("besieged", transform_wait=0.5, transform_tolerance=5.0)
-    asker = Waiting(bench)
-
-    def others_are_first() -> bool:
-        """Where the machine is busy, the first wait may be over before the last request."""
-        asker.order.clear()
-        asker.asked = 0
-        asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
-        assert {said(asker.reply(each)) for each in asked} == {NOT_YET}
-        return asker.finished()[:5] == [f"{i}" for i in range(MAX_WAITING, MAX_WAITING + 5)]
-
-    bench.until(others_are_first, "replies at once")
 
 
 def test_transitions_and_stops_while_a_request_waits(start: Start) -> None:
@@ -428,85 +269,3 @@ def test_transitions_and_stops_while_a_request_waits(start: Start) -> None:
     assert said(bench.collide()) == FREE
     assert server.stop(signal.SIGINT) == 0
     assert "Traceback" not in server.log
-
-
-@pytest.mark.requirement("D-10")
-def test_localiser_that_stamps_ahead(start: Start) -> None:
-    """As AMCL does: map -> odom holds until a second from now. Then the localiser dies."""
-    _, bench = start("localised")
-    moving = TransformBroadcaster(bench.node)
-
-    def localise() -> None:
-        ahead = bench.node.get_clock().now().nanoseconds + S
-        moving.sendTransform(
-            transform("map", "odom", Pose(100.0, 0.0, 0.0), RclpyTime(nanoseconds=ahead).to_msg())
-        )
-
-    timer = bench.node.create_timer(0.05, localise)
-    bench.publish()
-    bench.until_status(*FREE, x=150.0, frame="map")
-    for _ in range(20):
-        assert said(bench.collide(98.1, frame="map")) == HIT
-        assert said(bench.check_path([103, 0, 0, 110, 0, 0], frame="map")) == FREE
-    bench.node.destroy_timer(timer)
-    end = bench.node.get_clock().now().nanoseconds + round(1.1 * S)  # the tolerance is 0.1 s
-    bench.until_status(Verdict.UNKNOWN, Status.TF_EXTRAPOLATION, x=150.0, frame="map")
-    assert end - S // 2 < bench.node.get_clock().now().nanoseconds
-    while bench.node.get_clock().now().nanoseconds < end + S // 2:
-        bench.spin()
-    assert said(bench.collide(150.0, frame="map")) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
-
-
-def test_published_footprint_in_the_global_frame(start: Start) -> None:
-    """nav2 publishes the footprint posed in odom: brought back to base_link at its stamp."""
-    _, bench = start("padded", footprint=[])
-    robot = Robot(bench)
-    bench.publish()
-
-    def send() -> None:
-        now = bench.node.get_clock().now()
-        x = (now.nanoseconds - robot.begin) * 1e-9
-        message = bench.outline(np.reshape(BOX, (4, 2)) + (x, 0.0), "odom")
-        message.header.stamp = now.to_msg()
-        bench.footprint.publish(message)
-
-    bench.node.create_timer(0.05, send)
-    bench.until_status(*FREE, x=20.0)
-    for _ in range(10):
-        assert said(bench.collide(2.1)) == FREE
-        assert said(bench.collide(1.9)) == HIT
-
-
-def test_steps_back_of_the_clock_and_new_data(start: Start) -> None:
-    """A log played again: what was known is void, frames too, until the new run speaks."""
-    _, bench = start("replayed", use_sim_time=True)
-    clock = bench.node.create_publisher(Clock, "/clock", 10)
-    broadcaster = TransformBroadcaster(bench.node)
-    now = [100.0]
-
-    def tick() -> None:
-        now[0] += 0.02
-        clock.publish(Clock(clock=at(now[0])))
-        pose = Pose(0.0, 0.0, 0.0)
-        broadcaster.sendTransform(transform("odom", "lidar", pose, at(now[0])))
-
-    def seen() -> ObstacleArray:
-        message = bench.array()
-        message.header.frame_id, message.header.stamp = "lidar", at(now[0])
-        return message
-
-    bench.node.create_timer(0.02, tick)
-    bench.publish(seen)
-    bench.until_status(*FREE)
-    bench.stop_publishing()  # the new run would speak before we have asked
-    for _ in range(5):  # the last message must be received before the clock goes back
-        bench.collide()
-    now[0] = 50.0
-    bench.until_status(Verdict.UNKNOWN, Status.CLOCK_JUMP)
-    bench.publish(seen)
-    bench.until_status(*FREE)
-    bench.stop_publishing()
-    now[0] = 200.0  # forwards
-    bench.until_status(Verdict.UNKNOWN, Status.STALE_OBSTACLES)
-    bench.publish(seen)
-    bench.until_status(*FREE)
