@@ -85,29 +85,6 @@ def test_rectangles_cover_the_occupied_cells_and_no_others(seed: int) -> None:
     assert (covered == marked).all()
 
 
-@pytest.mark.requirement("G-11")
-@pytest.mark.parametrize("yaw", [0.3, math.pi / 4, math.pi / 2, 3.0])
-def test_a_turned_grid_has_no_gaps(yaw: float) -> None:
-    """Points on the lines between occupied cells, as near as doubles are, are not free."""
-    rng = np.random.default_rng(FIRST_SEED)
-    grid = np.where(rng.random((40, 40)) < 0.8, 100, 0).astype(np.int8)
-    origin, size = (1234.5, -77.1), 0.05
-    shapes = obstacles_from_grid(grid, size, (*origin, yaw))
-    assert len(shapes) > 100
-    points = []
-    for row, column in rng.integers(1, 39, (4000, 2)):
-        share = float(rng.random())
-        if grid[row, column] and grid[row - 1, column]:  # above and below the line
-            points.append(((column + share) * size, row * size))
-        if grid[row, column] and grid[row, column - 1]:
-            points.append((column * size, (row + share) * size))
-    x, y = np.array(points).T
-    at = np.stack([x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw)])
-    poses = np.column_stack([at.T + origin, np.zeros(len(points))])
-    scene = Scene(shapes)
-    assert (scene.check(Shape.point((0.0, 0.0)), poses).verdicts == Verdict.COLLISION).all()
-
-
 @pytest.mark.parametrize("origin", [(0.0, 0.0), (1234.5, -77.1), (-4e5, 3e6)])
 def test_turned_rectangles_contain_their_cells(origin: tuple[float, float]) -> None:
     """In rational arithmetic: each true corner lies inside, and near the rounded one."""

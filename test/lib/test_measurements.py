@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import questions
 
+from gjk_collision import obstacles_from_grid
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.faults import Fault
@@ -313,37 +314,20 @@ def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose()) -> Any:  # no
 @pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("seed", range(8))
 def test_grid(seed: int) -> None:
+    """The obstacles are those of `obstacles_from_grid`, which test_maps.py compares with cells."""
     rng = random.Random(seed)
-    numbers = np.random.default_rng(seed)
     resolution = float(np.float32(rng.choice((0.05, 0.3, 0.5))))
-    side = 12
     shares = [0.02, 0.6, 0.2, 0.08, 0.05, 0.05]
-    cells = numbers.choice([-1, 0, 40, 64, 65, 100], (side, side + 3), p=shares)
+    cells = np.random.default_rng(seed).choice([-1, 0, 40, 64, 65, 100], (12, 15), p=shares)
     pose = rng.choice((Pose(), Pose(-2.0, 1.0), Pose(0.3, -0.7, rng.uniform(-pi, pi))))
-    threshold, unknown = rng.choice(((65, True), (65, False), (41, True), (100, False)))
-    chosen = {"occupied_threshold": threshold, "unknown_is_occupied": unknown}
-    world = world_of(GRID, grid(cells, resolution, pose), **chosen)
-    marked = np.argwhere((cells >= threshold) | ((cells == -1) & unknown)).tolist()
-
-    def gap(x: float, y: float) -> float:
-        u = cos(pose.yaw) * (x - pose.x) + sin(pose.yaw) * (y - pose.y)
-        v = -sin(pose.yaw) * (x - pose.x) + cos(pose.yaw) * (y - pose.y)
-        best = inf
-        for row, column in marked:
-            du = max(column * resolution - u, 0.0, u - (column + 1) * resolution)
-            dv = max(row * resolution - v, 0.0, v - (row + 1) * resolution)
-            best = min(best, hypot(du, dv))
-        return best
-
-    def place() -> tuple[float, float]:
-        u = rng.uniform(-1.0, (side + 3) * resolution + 1.0)
-        v = rng.uniform(-1.0, side * resolution + 1.0)
-        return (
-            pose.x + cos(pose.yaw) * u - sin(pose.yaw) * v,
-            pose.y + sin(pose.yaw) * u + cos(pose.yaw) * v,
-        )
-
-    compare(world, rng, gap, 0.0, place)
+    occupied, unknown = rng.choice(((65, True), (65, False), (41, True), (100, False)))
+    chosen = {"occupied_threshold": occupied, "unknown_is_occupied": unknown}
+    source = SourceConfig("obstacles", type=GRID, **chosen)
+    found = CONVERTERS[GRID](grid(cells, resolution, pose), Config(), source)
+    shapes = obstacles_from_grid(cells.astype(np.int8), resolution, pose, occupied, unknown)
+    wanted = np.concatenate([each.parts[0] for each in shapes])
+    assert len(found) == len(shapes) > 5
+    assert {*map(tuple, found.xy.reshape(-1, 2))} == {*map(tuple, wanted)}
 
 
 @pytest.mark.requirement("G-12")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import mirroring
@@ -20,10 +20,13 @@ import questions
 from mirroring import MS, Run, S
 
 from gjk_collision.server.data.faults import Fault
+from gjk_collision.server.data.inbox import AgeLimit
 from gjk_collision.server.data.obstacles import Obstacles
+from gjk_collision.server.data.snapshot import empty_snapshot
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
+from gjk_collision.server.publication import _key
 from gjk_collision.server.services.answers import Answer
 from gjk_collision.server.services.snapshot_message import described
 from gjk_collision.verdict import Status, Verdict
@@ -326,3 +329,15 @@ def test_static_transform_is_corrected_while_an_answer_is_computed() -> None:
     assert run.fault(used).status is Status.SNAPSHOT_MISMATCH
     assert run.fault() is None
     assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
+
+
+def test_what_a_mirror_must_know_is_sent() -> None:
+    """A fault beside that of the footprint, and the stamp of a footprint that comes again."""
+    base = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, "none"), 10**18)
+    other = replace(base, data_fault=Fault(Status.UNKNOWN_FRAME, "frame"))
+    assert _key(base) != _key(other)
+    keys = {
+        _key(replace(base, footprint_limits=(AgeLimit("footprint", 10**18 + at, 1.0, 0.0),)))
+        for at in (0, 50_000_000, 300_000_000)
+    }
+    assert len(keys) == 2

@@ -357,34 +357,6 @@ def test_pose_of_a_bag_across_a_silence(
     assert [each[: len(note)] for each in result.summary["notes"]] == [note] * bool(note)
 
 
-@pytest.mark.parametrize(
-    ("length", "note"), [(1.000001, ""), (1.0003, ""), (0.0, "11 transforms were not used")]
-)
-def test_quaternions_of_a_bag(length: float, note: str, tmp_path: Path) -> None:
-    """A report that says "passed" must not hide that transforms were left out."""
-    geometry = "geometry_msgs/msg/"
-
-    def each(road: Road, t: float) -> None:
-        writer, types = road.writer, road.writer.types
-        road.frame = "lidar"  # of the obstacles
-        car_ahead(road, t)
-        road.frame = "odom"
-        transform = types[geometry + "Transform"](
-            types[geometry + "Vector3"](0.0, 0.0, 0.0),
-            types[geometry + "Quaternion"](0.0, 0.0, 0.0, length),
-        )
-        header = writer.header(at(t), "odom")
-        stamped = types[geometry + "TransformStamped"](header, "lidar", transform)
-        message = types["tf2_msgs/msg/TFMessage"]([stamped])
-        writer.write("/tf", "tf2_msgs/msg/TFMessage", at(t), message)
-
-    drive(tmp_path / "bag", each, 0.5)
-    result = replay(tmp_path / "bag", tmp_path)
-    status = Status.UNKNOWN_FRAME if note else Status.SUCCESS
-    assert rows_of(tmp_path)[-1].status is status
-    assert [each[: len(note)] for each in result.summary["notes"]] == [note] * bool(note)
-
-
 # ---- finding bags
 
 

@@ -8,7 +8,6 @@ after that. The front of the vehicle is at 3.75 m.
 
 import io
 import sqlite3
-import struct
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -34,23 +33,13 @@ OUTLINE = "geometry_msgs/msg/PolygonStamped"
 CONVERTED = "costmap_converter_msgs/msg/ObstacleArrayMsg"
 FOOTPRINT = {"footprint": "/footprint"}
 AUTOWARE = "autoware_perception_msgs/msg/"
-KINEMATICS = """uint8 UNAVAILABLE=0
-uint8 SIGN_UNKNOWN=1
-uint8 AVAILABLE=2
-geometry_msgs/PoseWithCovariance pose_with_covariance
-"""
 DEFINITIONS = {
     "unique_identifier_msgs/msg/UUID": "uint8[16] uuid",
     AUTOWARE + "ObjectClassification": "uint8 label\nfloat32 probability",
     AUTOWARE + "Shape": "uint8 type\ngeometry_msgs/Polygon footprint\n"
     "geometry_msgs/Vector3 dimensions",
-    AUTOWARE + "DetectedObjectKinematics": KINEMATICS + "bool has_position_covariance\n"
-    "uint8 orientation_availability\ngeometry_msgs/TwistWithCovariance twist_with_covariance\n"
-    "bool has_twist\nbool has_twist_covariance",
-    AUTOWARE + "DetectedObject": "float32 existence_probability\n"
-    "ObjectClassification[] classification\nDetectedObjectKinematics kinematics\nShape shape",
-    AUTOWARE + "DetectedObjects": "std_msgs/Header header\nDetectedObject[] objects",
-    AUTOWARE + "TrackedObjectKinematics": KINEMATICS + "uint8 orientation_availability\n"
+    AUTOWARE + "TrackedObjectKinematics": "uint8 UNAVAILABLE=0\n"
+    "geometry_msgs/PoseWithCovariance pose_with_covariance\nuint8 orientation_availability\n"
     "geometry_msgs/TwistWithCovariance twist_with_covariance\n"
     "geometry_msgs/AccelWithCovariance acceleration_with_covariance\nbool is_stationary",
     AUTOWARE + "TrackedObject": "unique_identifier_msgs/UUID object_id\n"
@@ -60,10 +49,6 @@ DEFINITIONS = {
     "nav2_msgs/msg/CostmapMetaData": "builtin_interfaces/Time map_load_time\n"
     "builtin_interfaces/Time update_time\nstring layer\nfloat32 resolution\nuint32 size_x\n"
     "uint32 size_y\ngeometry_msgs/Pose origin",
-    "costmap_converter_msgs/msg/ObstacleMsg": "std_msgs/Header header\n"
-    "geometry_msgs/Polygon polygon\nfloat64 radius\nint64 id\n"
-    "geometry_msgs/Quaternion orientation\ngeometry_msgs/TwistWithCovariance velocities",
-    CONVERTED: "std_msgs/Header header\nObstacleMsg[] obstacles",
     "nav2_msgs/msg/Costmap": "std_msgs/Header header\nCostmapMetaData metadata\nuint8[] data",
 }
 
@@ -101,16 +86,6 @@ def scan(make: Maker, header: Any, x: float, bad: bool) -> Any:
     return make("sensor_msgs/msg/LaserScan", header, *values)
 
 
-def cloud(make: Maker, header: Any, x: float, bad: bool) -> Any:
-    fields = [
-        make("sensor_msgs/msg/PointField", name, 2 + 4 * i, 7, 1) for i, name in enumerate("zyx")
-    ]
-    points = [(1.0, 0.01, x + 0.25), (1.0, 0.02, x + 0.25), (-0.5, 0.0, 0.0), (2.5, 0.0, 0.0)]
-    data = b"".join(b"??" + struct.pack("<fff", *point) for point in points)
-    raw = np.frombuffer(data[:-1] if bad else data, np.uint8)
-    return make("sensor_msgs/msg/PointCloud2", header, 1, 4, fields, False, 14, 56, raw, True)
-
-
 def grid(make: Maker, header: Any, x: float, bad: bool) -> Any:
     cells = np.zeros((4, 8), np.int8)
     cells[1:3, 0] = 100
@@ -135,13 +110,6 @@ def shape(make: Maker, bad: bool) -> Any:
     return make(AUTOWARE + "Shape", 7 if bad else 0, make.polygon(), size)
 
 
-def detected(make: Maker, header: Any, x: float, bad: bool) -> Any:
-    at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 1.0, 0.0), np.zeros(36))
-    motion = make(AUTOWARE + "DetectedObjectKinematics", at, False, 2, make.still(), False, False)
-    found = make(AUTOWARE + "DetectedObject", 0.5, [], motion, shape(make, bad))
-    return make(AUTOWARE + "DetectedObjects", header, [found])
-
-
 def tracked(make: Maker, header: Any, x: float, bad: bool) -> Any:
     at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 2**0.5, 0.0), np.zeros(36))
     acceleration = make("geometry_msgs/msg/Accel", make.zero(), make.zero())
@@ -157,25 +125,11 @@ def outline(make: Maker, header: Any, x: float, bad: bool) -> Any:
     return make(OUTLINE, header, make.polygon((x, np.nan if bad else 1.0), (x + 1, 0), (x, -1)))
 
 
-def converted(make: Maker, header: Any, x: float, bad: bool) -> Any:
-    """One obstacle; a bad one is in a frame that its message is not in."""
-    own = make("std_msgs/msg/Header", header.stamp, "map" if bad else "odom")
-    turn = make("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
-    fields = own, make.polygon((x + 0.5, 0.0)), 0.5, 7, turn, make.still()
-    obstacle = make("costmap_converter_msgs/msg/ObstacleMsg", *fields)
-    return make(CONVERTED, header, [obstacle])
-
-
 CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
     "sensor_msgs/msg/LaserScan": (scan, {"point_radius": 0.25}, 50, r"ranges[50]"),
-    "sensor_msgs/msg/PointCloud2": (
-        cloud, {"point_radius": 0.25, "min_height": 0.0, "max_height": 2.0}, 0, "data",
-    ),
     "nav_msgs/msg/OccupancyGrid": (grid, {}, 0, "data[31]"),
     "nav2_msgs/msg/Costmap": (costmap, {}, 0, "data"),
     OUTLINE: (outline, {}, 0, "xy[1]"),
-    CONVERTED: (converted, {}, 7, "obstacles[0].header.frame_id"),
-    AUTOWARE + "DetectedObjects": (detected, {}, 0, "objects[0].shape.type"),
     AUTOWARE + "TrackedObjects": (tracked, {}, 0, "objects[0].shape.type"),
 }  # fmt: skip
 
@@ -248,41 +202,6 @@ def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:
         result = replay(bag, tmp_path, parameters=parameters)
         assert result.outcome is Outcome.PASSED, result.failures
         assert rows_of(tmp_path)[-1].verdict is last
-
-
-@pytest.mark.parametrize("kind", ["two sources", "two senders", "old stamps", "a gap"])
-@pytest.mark.parametrize("timeout", [0.5, 10.0])
-def test_obstacle_age_counts_a_source_that_has_stopped(
-    kind: str, timeout: float, tmp_path: Path
-) -> None:
-    """Also where its data is still used: the limit of its age is long."""
-
-    def cars(t: float, x: float, source: str = "") -> Obstacles:
-        return Obstacles(
-            frame="odom", stamp=at(t), sequence=round(20 * t) + 1, ids=np.array([1]),
-            offsets=np.array([0, 4]), xy=np.ravel(CAR) + [x, 0.0] * 4, source=source,
-        )  # fmt: skip
-
-    def each(road: Road, t: float) -> None:
-        if t <= 1.0:
-            road.writer.obstacles(cars(t, 20.0, "a" if kind == "two senders" else ""), "/lidar")
-        elif kind == "old stamps":
-            road.writer.obstacles(cars(1.0, 20.0), "/lidar")
-        if kind == "a gap" and 2.0 < t < 2.5:  # of all sources
-            return
-        last = ("b", "/lidar") if kind == "two senders" else ("", "/radar")
-        road.writer.obstacles(cars(t, -20.0, last[0]), last[1])
-
-    drive(tmp_path / "bag", each, 3.0)
-    names = ["lidar"] if kind == "two senders" else ["lidar", "radar"]
-    parameters: dict[str, Any] = {"obstacle_sources": names}
-    for name in names:
-        parameters |= {f"{name}.topic": f"/{name}", f"{name}.timeout": timeout}
-    replay(tmp_path / "bag", tmp_path, parameters=parameters)
-    for row in rows_of(tmp_path):
-        wanted = max(0.0, (row.time - at(1.0)) * 1e-9)
-        assert row.obstacle_age == pytest.approx(wanted, abs=1e-9)
-        assert (row.verdict is Verdict.UNKNOWN) == (wanted > timeout)
 
 
 def test_a_topic_of_two_sources_is_taken_for_both(tmp_path: Path) -> None:

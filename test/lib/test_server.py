@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -152,15 +154,19 @@ def test_the_snapshot_is_answered_with_its_data() -> None:
     found, snapshot = answered.reply
     assert snapshot is not None
     assert (found.status, snapshot.id) == (Status.NO_OBSTACLES, answered.snapshot.id)
-    cast(TransformTree, node.server.transforms).insert(
-        "odom", "front", Clock.now, Placement(), static=False
-    )
-    far = boxes((9.0, 0.0), frame="front", stamp=Clock.now)
-    node.server.receive("lidar", lambda: far, Clock.now)
-    fields = data_fields(node.server.snapshot())
-    assert fields["obstacles"][0]["header"] == {"stamp": Clock.now, "frame_id": "odom"}
+    place = Placement((4.5e5, 5.4e6, 0.0), (0.0, 0.0, 0.6, 0.8))
+    tree = cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "front", Clock.now, place, static=False)
+    for frame, radius in (("odom", 0.5), ("front", 0.0), ("front", 0.5)):
+        far = boxes((9.0, 0.0), frame=frame, stamp=Clock.now, radius=np.array([radius]))
+        node.server.receive("lidar", partial(lambda data: data, far), Clock.now)
+        [sent] = data_fields(node.server.snapshot())["obstacles"]
+        assert sent["header"] == {"stamp": Clock.now, "frame_id": "odom"}
+        rounding = sent["radius"][0] - radius  # of the composed frames: the radius holds it
+        assert rounding == 0.0 if frame == "odom" else 0.0 < rounding < 1e-7
 
 
+@pytest.mark.requirement("N-3")
 @pytest.mark.parametrize("footprint", ["", "small"])
 def test_time_budget_is_that_of_answers(footprint: str) -> None:
     """If it is used up after the scene was made, the snapshot is still sent."""
@@ -189,6 +195,56 @@ def test_time_budget_is_that_of_answers(footprint: str) -> None:
     answered = answer_to(node, "CheckPoses", request, lambda found, _: found, scheduler=Slow())
     assert answered.reply.verdict is Verdict.COLLISION
     assert answered.reply.verdicts[-1] == Verdict.UNKNOWN, "the computation ended"
+    path = wire.request(Question("CheckPath", ((0.0, 0.0),) * 999, (footprint,)), 0, 0)
+    one = wire.as_message(obstacle_fields("", boxes(*[(9.0 * i, 0.0) for i in range(40)])))
+    shapes = SimpleNamespace(a=one, b=one, pairs=(), mode=0, margin=0.0)
+    for service, asked in (("CheckPath", path), ("CheckShapes", shapes)):
+        found = answer_to(node, service, asked, lambda found, _: found, scheduler=Slow()).found
+        assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+
+
+@pytest.mark.requirement("D-10")
+@pytest.mark.parametrize("ahead", [0, S])
+def test_pose_of_the_vehicle_that_ages_while_the_node_works(
+    ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tree that is known beyond the present does not make an old answer young."""
+    clock = Clock()
+    node = node_at(clock)
+    tree = cast(TransformTree, node.server.transforms)
+    for stamp in (clock.now - S // 10, clock.now + ahead):
+        tree.insert("odom", "base_link", stamp, Placement(), static=False)
+    spent = 0
+
+    class Slow(AtOnce):
+        async def run(self, compute: Callable[[], Any], *, is_large: bool) -> Any:
+            found, clock.now = compute(), clock.now + spent
+            return found
+
+    def send() -> None:
+        node.server.receive("lidar", lambda: boxes((90.0, 0.0), stamp=clock.now), clock.now)
+
+    def status(frame: str) -> Status:
+        send()
+        request = wire.request(Question("Collide", ((0.0, 0.0),), frame=frame), 0, 0)
+        answered = answer_to(node, "Collide", request, lambda found, _: found, scheduler=Slow())
+        return cast(Status, answered.found.status)
+
+    assert status("") is Status.SUCCESS
+    spent = S // 5
+    assert status("") is Status.TF_EXTRAPOLATION
+    assert status("odom") is Status.SUCCESS  # a pose that was given does not age
+    tree.insert("odom", "base_link", clock.now + ahead, Placement(), static=False)
+    send()
+    assert node.server.beat(0, lambda made: made)[1].found.is_free
+    state = server_module.state
+
+    def slowly(*args: Any) -> Any:
+        clock.now += spent
+        return state(*args)
+
+    monkeypatch.setattr(server_module, "state", slowly)
+    assert node.server.beat(0, lambda made: made)[1].found.status is Status.TF_EXTRAPOLATION
 
 
 def test_footprints_of_no_name_are_refused() -> None:

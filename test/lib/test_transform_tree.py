@@ -133,17 +133,6 @@ def test_no_pose_across_a_silence(before: int, after: int, is_known: bool) -> No
         assert fails(tree, NOW) is Status.TF_EXTRAPOLATION
 
 
-@pytest.mark.parametrize("now", [NOW - 1, 0])
-def test_clock_that_goes_back_forgets_moving_transforms(now: int) -> None:
-    tree = clocked(NOW - 2, NOW)
-    tree.set_time(NOW)
-    assert tree.lookup("odom", "base", NOW - 1) == Pose(0.5, 0.0, 0.0)
-    tree.set_time(now)
-    moving(tree, 0.0, NOW - 3)
-    assert tree.latest("odom", "base")[1] == NOW - 3
-    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
-
-
 def turned(*rotation: float) -> Placement:
     return Placement((1.0, 2.0, 0.0), rotation)  # type: ignore[arg-type]
 
@@ -206,30 +195,6 @@ def test_an_infinite_position_is_no_pose() -> None:
 
 
 @pytest.mark.requirement("D-10")
-@pytest.mark.parametrize("back", [SECOND, 3 * SECOND // 2, 2 * SECOND])
-def test_message_from_before_a_step_back_arrives_after_it(back: int) -> None:
-    tree = TransformTree(NOW)
-    assert not tree.set_time(NOW)
-    assert moving(tree, 0.0, NOW) == ""
-    assert tree.set_time(NOW - back)
-    assert moving(tree, 20.0, NOW - back) == ""
-    assert "has just stepped back" in moving(tree, 0.0, NOW)
-    assert fails(tree, NOW - back + 1) is Status.TF_EXTRAPOLATION
-    assert not tree.set_time(NOW)  # the old time is reached again
-    assert moving(tree, 20.0, NOW + SECOND) == ""
-
-
-@pytest.mark.requirement("D-10")
-def test_localiser_after_a_long_step_back() -> None:
-    """Its stamps are ahead; they are used again after two seconds, not only at the old time."""
-    tree = TransformTree(NOW)
-    tree.set_time(NOW - 50 * SECOND)
-    assert moving(tree, 0.0, NOW - 49 * SECOND)
-    tree.set_time(NOW - 48 * SECOND)
-    assert moving(tree, 0.0, NOW - 47 * SECOND) == ""
-
-
-@pytest.mark.requirement("D-10")
 def test_clock_that_begins_drops_moving_transforms() -> None:
     tree = TransformTree()
     tree.insert("odom", "dock", 0, Placement((1.0, 0.0, 0.0)), static=True)
@@ -238,58 +203,6 @@ def test_clock_that_begins_drops_moving_transforms() -> None:
     assert tree.set_time(NOW)
     assert fails(tree, NOW) is not Status.SUCCESS
     assert tree.lookup("odom", "dock", NOW) == Pose(1.0, 0.0, 0.0)
-
-
-@pytest.mark.requirement("D-10")
-def test_late_transform_does_not_close_a_gap() -> None:
-    tree = TransformTree(NOW)
-    for stamp in (-5 * SECOND, 0, -2 * SECOND - 1):
-        moving(tree, 0.0, NOW + stamp)
-    assert fails(tree, NOW - 1) is Status.TF_EXTRAPOLATION
-    moving(tree, 3.0, NOW - SECOND)
-    assert tree.lookup("odom", "base", NOW - SECOND // 2).x == pytest.approx(1.5)
-
-
-@pytest.mark.requirement("D-10")
-def test_refused_transforms_do_not_close_a_gap() -> None:
-    tree = TransformTree(NOW)
-    moving(tree, 0.0, NOW - 4 * SECOND)
-    for k in range(40):
-        assert moving(tree, np.nan, NOW - 4 * SECOND + k * SECOND // 10)
-    moving(tree, 20.0, NOW + SECOND)
-    assert fails(tree, NOW) is Status.TF_EXTRAPOLATION
-
-
-@pytest.mark.requirement("D-10")
-def test_no_pose_between_two_parents() -> None:
-    tree = TransformTree(NOW)
-    moving(tree, 0.0, NOW)
-    tree.insert("map", "odom", 0, Placement(), static=True)
-    moving(tree, 20.0, NOW + SECOND, parent="map")
-    assert fails(tree, NOW + SECOND // 2) is Status.TF_UNAVAILABLE
-    for stamp, x in ((NOW, 0.0), (NOW + SECOND, 20.0)):
-        assert tree.lookup("odom", "base", stamp).x == x
-
-
-@pytest.mark.requirement("D-10")
-def test_late_transform_in_the_parent_before_is_not_the_newest() -> None:
-    tree = TransformTree(NOW)
-    tree.insert("map", "odom", 0, Placement(), static=True)
-    moving(tree, 20.0, NOW, parent="map")
-    moving(tree, 0.0, NOW - SECOND // 2)
-    assert tree.latest("odom", "base") == (Pose(20.0, 0.0, 0.0), NOW)
-    moving(tree, 1.0, NOW + SECOND // 2)
-    for stamp in (NOW - 1, NOW + 1):
-        assert fails(tree, stamp) is Status.TF_UNAVAILABLE
-
-
-@pytest.mark.requirement("D-10")
-def test_static_transform_does_not_replace_a_moving_one() -> None:
-    tree = TransformTree(NOW)
-    assert tree.insert("odom", "base", 0, Placement(), static=True) == ""
-    assert moving(tree, 20.0, NOW) == ""
-    assert "also published on /tf" in tree.insert("odom", "base", 0, Placement(), static=True)
-    assert tree.latest("odom", "base") == (Pose(20.0, 0.0, 0.0), NOW)
 
 
 def test_corrections_are_counted() -> None:

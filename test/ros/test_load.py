@@ -158,6 +158,7 @@ def test_data_deleted_during_a_batch(change: str, start: Start) -> None:
     pytest.fail("no data was deleted during a batch")
 
 
+@pytest.mark.requirement("D-11")
 def test_parameter_changed_during_a_batch(start: Start) -> None:
     """Each answer is that of the configuration that it names, or there is none."""
     _, bench = slow(start, "changed")
