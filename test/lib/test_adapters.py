@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sensors import NS as S
+from sensors import converted, header, polygon, pose, xyz
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
@@ -21,22 +23,12 @@ from gjk_collision.server.data.world import World
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status
 
-S = 1_000_000_000
 SOURCE = SourceConfig("obstacles")
 COSTMAP = CONVERTERS["costmap_converter_msgs/msg/ObstacleArrayMsg"]
 
 
 def costmap(points: list[tuple[float, float]], radius: float) -> Any:
-    header = Message(frame_id="odom", stamp=Message(sec=1, nanosec=0))
-    zero = Message(x=0.0, y=0.0, z=0.0)
-    obstacle = Message(
-        id=1,
-        header=header,
-        polygon=Message(points=[Message(x=x, y=y, z=0.0) for x, y in points]),
-        radius=radius,
-        velocities=Message(twist=Message(linear=zero, angular=zero)),
-    )
-    return Message(header=header, obstacles=[obstacle])
+    return Message(header=header(), obstacles=[converted(*points, radius=radius)])
 
 
 @pytest.mark.requirement("G-10")
@@ -84,16 +76,14 @@ FIRST = r"obstacles\[0\]"
 def test_malformed_obstacle_is_refused(change: Callable[[Any], None], field: str) -> None:
     """The error names the field of the message."""
     message = costmap([(0.0, 0.0), (1.0, 0.0)], 0.0)
-    message.obstacles[0].velocities.twist.linear = Message(x=0.0, y=0.0, z=0.0)
     change(message.obstacles[0])
     with pytest.raises(InputError, match=FIRST + field):
         COSTMAP(message, Config(), SOURCE)
 
 
 def instance(number: int, count: int, x: float, nanosec: int) -> Any:
-    header = Message(frame_id="odom", stamp=Message(sec=1, nanosec=nanosec))
-    points = [Message(x=x + i / count, y=float(i % 2), z=0.0) for i in range(count)]
-    return Message(header=header, polygon=Message(id=number, polygon=Message(points=points)))
+    outline = polygon(*((x + i / count, float(i % 2)) for i in range(count)))
+    return Message(header=header(stamp=S + nanosec), polygon=Message(id=number, polygon=outline))
 
 
 @pytest.mark.parametrize(("count", "x", "status"), [
@@ -129,8 +119,8 @@ def test_footprint_with_too_many_points_is_refused(count: int, status: Status) -
     unread = [None] * 100 if count > 4 else []
     corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 0.5)][:count]
     message = Message(
-        header=Message(frame_id="base_link", stamp=Message(sec=1, nanosec=5)),
-        polygon=Message(points=[*(Message(x=x, y=y, z=0.0) for x, y in corners), *unread]),
+        header=header("base_link", S + 5),
+        polygon=Message(points=[*polygon(*corners).points, *unread]),
     )
     config = Config(max_points_per_obstacle=4)
     found = footprint(message, config)
@@ -157,20 +147,9 @@ def test_wrong_footprint_is_named_by_the_field_of_its_message() -> None:
 def test_stamp_of_an_object_is_not_ignored(kind: str, inner: int, is_used: bool) -> None:
     """An object that was seen earlier may have moved since; it would be placed where it was."""
 
-    def header(stamp: int) -> Any:
-        return Message(frame_id="odom", stamp=Message(sec=stamp // S, nanosec=stamp % S))
-
-    place = Message(
-        position=Message(x=0.0, y=0.0, z=0.0), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0)
-    )
-    box = Message(center=place, size=Message(x=1.0, y=1.0, z=1.0))
-    points = [Message(x=x, y=y) for x, y in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
-    still = Message(linear=Message(x=0.0, y=0.0), angular=Message(z=0.0))
-    each = Message(
-        header=header(inner), bbox=box, polygon=Message(points=points), radius=0.0, id=3,
-        velocities=Message(twist=still), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0),
-    )  # fmt: skip
-    message = Message(header=header(7 * S), detections=[each], obstacles=[each])
+    each = converted((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), stamp=inner)
+    each.bbox = Message(center=pose(0.0, 0.0), size=xyz(1.0, 1.0, 1.0))
+    message = Message(header=header(stamp=7 * S), detections=[each], obstacles=[each])
     package = "vision_msgs" if kind == "Detection3DArray" else "costmap_converter_msgs"
     source = SourceConfig("seen", type=f"{package}/msg/{kind}")
     convert = CONVERTERS[source.type]

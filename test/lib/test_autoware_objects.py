@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from sensors import NS, header, polygon, pose, xyz
+from sensors import twist as twist_of
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
@@ -28,14 +30,8 @@ DETECTED = "autoware_perception_msgs/msg/DetectedObjects"
 TRACKED = "autoware_perception_msgs/msg/TrackedObjects"
 UNAVAILABLE, SIGN_UNKNOWN, AVAILABLE = 0, 1, 2
 BOX, CYLINDER, POLYGON = 0, 1, 2
-NS = 1_000_000_000
 ROBOT = 0.2
 ROUND = [(cos(2 * pi * i / 150), sin(2 * pi * i / 150)) for i in range(150)]
-HEADER = Message(frame_id="odom", stamp=Message(sec=100, nanosec=0))
-
-
-def xyz(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Any:
-    return Message(x=x, y=y, z=z)
 
 
 def thing(
@@ -48,14 +44,11 @@ def thing(
     twist: tuple[float, float, float] | None = None,
     number: int = 1,
 ) -> Any:
-    x, y, yaw = at
-    turn = Message(x=0.0, y=0.0, z=sin(yaw / 2), w=cos(yaw / 2))
-    vx, vy, wz = twist or (0.0, 0.0, 0.0)
     kinematics = Message(
-        pose_with_covariance=Message(pose=Message(position=xyz(x, y), orientation=turn)),
+        pose_with_covariance=Message(pose=pose(*at)),
         has_position_covariance=False,
         orientation_availability=known,
-        twist_with_covariance=Message(twist=Message(linear=xyz(vx, vy), angular=xyz(z=wz))),
+        twist_with_covariance=Message(twist=twist_of(*(twist or ()))),
         has_twist=twist is not None,
         has_twist_covariance=False,
         is_stationary=False,
@@ -67,14 +60,14 @@ def thing(
         kinematics=kinematics,
         shape=Message(
             type=kind,
-            footprint=Message(points=[xyz(*point) for point in points or []]),
+            footprint=polygon(*(points or [])),
             dimensions=xyz(*size, 1.0),
         ),
     )
 
 
 def convert(kind: str, *things: Any) -> Obstacles:
-    message = Message(header=HEADER, objects=list(things))
+    message = Message(header=header(), objects=list(things))
     return CONVERTERS[kind](message, Config(), SourceConfig("obstacles", type=kind))
 
 

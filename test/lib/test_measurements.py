@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 import re
-import struct
 from collections.abc import Callable
 from math import cos, hypot, inf, nan, pi, sin
 from types import SimpleNamespace as Message
@@ -18,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from sensors import NS, cloud, grid, header, scan
+from sensors import pose as origin
 
 from gjk_collision import obstacles_from_grid
 from gjk_collision.errors import InputError
@@ -29,8 +30,6 @@ from gjk_collision.server.parameters.config import CLOUD, COSTMAP, GRID, SCAN, C
 from gjk_collision.verdict import Status, Verdict
 
 ROBOT = 0.3  # m, radius
-NS = 1_000_000_000
-HEADER = Message(frame_id="odom", stamp=Message(sec=100, nanosec=0))
 
 
 def world_of(kind: str, message: Any, **parameters: Any) -> World:
@@ -72,15 +71,8 @@ def compare(
     assert min(seen.values()) > 15, seen
 
 
-def scan(ranges: list[float], /, **changes: Any) -> Any:
-    count = len(ranges)
-    fields = {
-        "header": HEADER, "angle_min": -pi, "angle_increment": 2 * pi / max(count, 1),
-        "angle_max": -pi + (count - 1) * 2 * pi / max(count, 1), "time_increment": 0.0,
-        "scan_time": 0.05, "range_min": 0.25, "range_max": 20.0,
-        "ranges": np.array(ranges, dtype=np.float32), "intensities": np.empty(0, np.float32),
-    }  # fmt: skip
-    return Message(**{**fields, **changes})
+def scan_of(ranges: list[float], **changes: Any) -> Any:
+    return scan(ranges, **{"range_min": 0.25, "range_max": 20.0, **changes})
 
 
 def room(rng: random.Random, count: int) -> list[float]:
@@ -100,7 +92,7 @@ def test_scan(seed: int, voxel: float) -> None:
     rng = random.Random(seed)
     count = rng.choice((90, 360, 1440))
     ranges = room(rng, count)
-    world = world_of(SCAN, scan(ranges), voxel_size=voxel, point_radius=0.1)
+    world = world_of(SCAN, scan_of(ranges), voxel_size=voxel, point_radius=0.1)
 
     def gap(x: float, y: float) -> float:
         nearest = inf
@@ -123,7 +115,7 @@ def test_scan(seed: int, voxel: float) -> None:
 
 
 def test_beam_of_an_obstacle_is_its_id() -> None:
-    world = world_of(SCAN, scan([5.0, inf, 5.0, 5.0]))
+    world = world_of(SCAN, scan_of([5.0, inf, 5.0, 5.0]))
     for at, beam in (((-5.0, 0.0), 0), ((5.0, 0.0), 2), ((0.0, 5.0), 3)):
         assert answer(world, *at).nearest_id == beam
 
@@ -135,7 +127,7 @@ def test_beam_of_an_obstacle_is_its_id() -> None:
 def test_invalid_returns_are_refused_unless_they_are_chosen_to_be_free(
     bad: float, status: Status
 ) -> None:
-    message = scan([5.0, 5.0, bad, 5.0])
+    message = scan_of([5.0, 5.0, bad, 5.0])
     found = answer(world_of(SCAN, message), 2.0, 2.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, status)
     assert "ranges[2]" in found.message and "obstacles.invalid_returns" in found.message
@@ -154,10 +146,12 @@ def test_scan_may_leave_out_its_last_incomplete_bin() -> None:
         ranges = [inf] * count
         ranges[beam] = 5.0
         angle = -pi + beam * step
-        found = answer(world_of(SCAN, scan(ranges, **whole)), 5.0 * cos(angle), 5.0 * sin(angle))
+        found = answer(
+            world_of(SCAN, scan_of(ranges, **whole)), 5.0 * cos(angle), 5.0 * sin(angle)
+        )
         assert (found.verdict, found.nearest_id) == (Verdict.COLLISION, beam)
     for other in (count - 1, count + 4):
-        found = answer(world_of(SCAN, scan([5.0] * other, **whole)), 0.0, 0.0)
+        found = answer(world_of(SCAN, scan_of([5.0] * other, **whole)), 0.0, 0.0)
         assert (found.status, found.verdict) == (Status.ARRAY_MISMATCH, Verdict.UNKNOWN)
         assert f"898.598 beams, to within less than 2 (got {other})" in found.message
 
@@ -181,44 +175,6 @@ SCAN_FAULTS: list[tuple[str, Any, str]] = [
     ("range_max", nan, "range_max"),
     ("range_max", 0.1, "range_max"),
 ]
-
-
-def cloud(
-    points: list[tuple[float, float, float]],
-    rng: random.Random,
-    *,
-    rows: int = 1,
-    padding: int = 0,
-    **changes: Any,
-) -> Any:
-    """A cloud with other fields between x, y and z, whose bytes are packed one by one."""
-    big = rng.random() < 0.5
-    names = ["x", "y", "z", "intensity", "ring"]
-    rng.shuffle(names)
-    types = {name: rng.choice((7, 8)) for name in "xyz"} | {"intensity": 7, "ring": 4}
-    sizes = {7: ("f", 4), 8: ("d", 8), 4: ("H", 2)}
-    fields, offset = [], rng.choice((0, 3))
-    for name in names:
-        fields.append(Message(name=name, offset=offset, datatype=types[name], count=1))
-        offset += sizes[types[name]][1] + rng.choice((0, 0, 5))
-    step = offset + rng.choice((0, 7))
-    width = len(points) // rows
-    data = bytearray()
-    for i, point in enumerate(points):
-        raw = bytearray(rng.randbytes(step))
-        for each in fields:
-            value = point["xyz".index(each.name)] if each.name in "xyz" else 1
-            format = (">" if big else "<") + sizes[each.datatype][0]
-            struct.pack_into(format, raw, each.offset, value)
-        data += raw
-        if (i + 1) % width == 0:
-            data += rng.randbytes(padding)
-    message = {
-        "header": HEADER, "height": rows, "width": width, "fields": fields, "is_bigendian": big,
-        "point_step": step, "row_step": width * step + padding,
-        "data": np.frombuffer(bytes(data), np.uint8), "is_dense": True,
-    }  # fmt: skip
-    return Message(**{**message, **changes})
 
 
 @pytest.mark.requirement("G-12")
@@ -302,15 +258,6 @@ CLOUD_FAULTS: list[tuple[str, Any, str]] = [
 ]
 
 
-def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose()) -> Any:  # noqa: B008
-    turn = Message(x=0.0, y=0.0, z=sin(pose.yaw / 2), w=cos(pose.yaw / 2))
-    origin = Message(position=Message(x=pose.x, y=pose.y, z=0.0), orientation=turn)
-    size = {"height": cells.shape[0], "width": cells.shape[1]}
-    zero = Message(sec=0, nanosec=0)
-    info = Message(map_load_time=zero, resolution=resolution, origin=origin, **size)
-    return Message(header=HEADER, info=info, data=cells.ravel().astype(np.int8))
-
-
 @pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("seed", range(8))
 def test_grid(seed: int) -> None:
@@ -319,12 +266,12 @@ def test_grid(seed: int) -> None:
     resolution = float(np.float32(rng.choice((0.05, 0.3, 0.5))))
     shares = [0.02, 0.6, 0.2, 0.08, 0.05, 0.05]
     cells = np.random.default_rng(seed).choice([-1, 0, 40, 64, 65, 100], (12, 15), p=shares)
-    pose = rng.choice((Pose(), Pose(-2.0, 1.0), Pose(0.3, -0.7, rng.uniform(-pi, pi))))
+    place = rng.choice((Pose(), Pose(-2.0, 1.0), Pose(0.3, -0.7, rng.uniform(-pi, pi))))
     occupied, unknown = rng.choice(((65, True), (65, False), (41, True), (100, False)))
     chosen = {"occupied_threshold": occupied, "unknown_is_occupied": unknown}
     source = SourceConfig("obstacles", type=GRID, **chosen)
-    found = CONVERTERS[GRID](grid(cells, resolution, pose), Config(), source)
-    shapes = obstacles_from_grid(cells.astype(np.int8), resolution, pose, occupied, unknown)
+    found = CONVERTERS[GRID](grid(cells, resolution, origin(*place)), Config(), source)
+    shapes = obstacles_from_grid(cells.astype(np.int8), resolution, place, occupied, unknown)
     wanted = np.concatenate([each.parts[0] for each in shapes])
     assert len(found) == len(shapes) > 5
     assert {*map(tuple, found.xy.reshape(-1, 2))} == {*map(tuple, wanted)}
@@ -345,7 +292,7 @@ def costmap(cells: Any, resolution: float = 0.5) -> Any:
     info = grid(cells, resolution).info
     size = {"size_x": info.width, "size_y": info.height}
     metadata = Message(resolution=resolution, origin=info.origin, **size)
-    return Message(header=HEADER, metadata=metadata, data=cells.ravel())
+    return Message(header=header(), metadata=metadata, data=cells.ravel())
 
 
 COSTMAP_FAULTS: list[tuple[str, Any, str]] = [
@@ -376,7 +323,7 @@ GRID_FAULTS: list[tuple[str, Any, str]] = [
 
 
 MAKE: dict[str, Callable[[], Any]] = {
-    SCAN: lambda: scan([5.0] * 4),
+    SCAN: lambda: scan_of([5.0] * 4),
     CLOUD: lambda: cloud([(5.0, 5.0, 1.0)] * 4, random.Random(2), rows=2),
     GRID: lambda: grid(np.zeros((4, 6), np.int8)),
     COSTMAP: lambda: costmap(np.zeros((4, 6), np.uint8)),
@@ -387,7 +334,6 @@ FAULTS = {SCAN: SCAN_FAULTS, CLOUD: CLOUD_FAULTS, GRID: GRID_FAULTS, COSTMAP: CO
 def spoilt(kind: str, names: str, value: Any) -> Any:
     """A message of which these fields have a value, or what a function makes of theirs."""
     message = MAKE[kind]()
-    message.header = Message(frame_id="odom", stamp=HEADER.stamp)
     for name in names.split():
         *owners, last = name.split(".")
         owner = message
@@ -425,7 +371,7 @@ CELLS = np.indices((11, 23)).sum(axis=0) % 2  # a chess board: 126 rectangles
 
 
 @pytest.mark.parametrize(("kind", "make", "field"), [
-    (SCAN, lambda: scan([5.0] * 126), "ranges"),
+    (SCAN, lambda: scan_of([5.0] * 126), "ranges"),
     (CLOUD, lambda: cloud([(i, i, 1.0) for i in range(126)], random.Random(2), rows=2), "data"),
     (GRID, lambda: grid((CELLS * 100).astype(np.int8)), "data"),
     (COSTMAP, lambda: costmap((CELLS * 254).astype(np.uint8)), "data"),

@@ -5,6 +5,7 @@
 The oracle rotates points in space with numpy, by quaternions, and drops z.
 """
 
+import random
 from math import cos, hypot, pi, radians, sin
 from types import SimpleNamespace as Message
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+from sensors import NS, cloud, grid, header, pose, scan, xyz
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
@@ -29,10 +31,7 @@ from gjk_collision.server.parameters.config import (
 )
 from gjk_collision.verdict import Status, Verdict
 
-NS = 1_000_000_000
 NOW = 100 * NS
-STAMP = Message(sec=100, nanosec=0)
-HEADER = Message(frame_id="sensor", stamp=STAMP)
 BOXES, DETECTIONS = "vision_msgs/msg/BoundingBox3DArray", "vision_msgs/msg/Detection3DArray"
 AUTOWARE = "autoware_perception_msgs/msg/DetectedObjects"
 
@@ -74,37 +73,16 @@ def verdict(world: World, x: float, y: float) -> Any:
     return questions.collide(world.snapshot(now=NOW, steady=0), Pose(x, y, 0.0))
 
 
-def scan(ranges: Any) -> Any:
-    count = len(ranges)
-    return Message(
-        header=HEADER, angle_min=-pi,
-        angle_increment=2 * pi / count, angle_max=-pi + (count - 1) * 2 * pi / count,
-        range_min=0.1, range_max=100.0, ranges=np.asarray(ranges, np.float32),
-    )  # fmt: skip
-
-
-def cloud(points: Any) -> Any:
-    data = np.asarray(points, np.float64)
-    offsets = {"x": 0, "y": 8, "z": 16}
-    fields = [Message(name=name, offset=k, datatype=8, count=1) for name, k in offsets.items()]
-    return Message(
-        header=HEADER, height=1, width=len(data), point_step=24,
-        row_step=24 * len(data), is_bigendian=False, is_dense=True, fields=fields,
-        data=np.frombuffer(data.tobytes(), np.uint8),
-    )  # fmt: skip
-
-
-def posed(x: float, y: float, q: Quaternion) -> Any:
-    orientation = Message(**dict(zip("xyzw", q, strict=True)))
-    return Message(position=Message(x=x, y=y, z=0.0), orientation=orientation)
-
-
 def one_cell(origin: Quaternion = (0.0, 0.0, 0.0, 1.0)) -> Any:
     """A grid of 40 m with one occupied cell of 0.1 m in its far corner."""
     cells = np.zeros((400, 400), np.int8)
     cells[399, 399] = 100
-    info = Message(width=400, height=400, resolution=0.1, origin=posed(0.0, 0.0, origin))
-    return Message(header=HEADER, info=info, data=cells.ravel())
+    return in_sensor(grid(cells, 0.1, pose(0.0, 0.0, q=origin)))
+
+
+def in_sensor(message: Any) -> Any:
+    message.header = header("sensor")
+    return message
 
 
 def some_tilt(rng: np.random.Generator, limit: float) -> Quaternion:
@@ -128,17 +106,17 @@ def test_a_tilt_does_not_move_the_origin_of_its_frame() -> None:
 def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
     """The vehicle is a point where the measured point really is."""
     rng = np.random.default_rng(5)
-    for _ in range(150):
+    for run in range(150):
         q = some_tilt(rng, 20.0 if kind == OBSTACLE_ARRAY else 1.999)
         at = (float(rng.uniform(-50, 50)), float(rng.uniform(-50, 50)), float(rng.uniform(0, 2)))
         if kind == SCAN:
             ranges = np.float32(rng.uniform(1.0, 60.0, 8))
             angles = -pi + np.arange(8) * 2 * pi / 8
             points = np.c_[ranges * np.cos(angles), ranges * np.sin(angles), np.zeros(8)]
-            message = scan(ranges)
+            message = in_sensor(scan(ranges))
         elif kind == CLOUD:
             points = np.c_[rng.uniform(-40, 40, (6, 2)), rng.uniform(0.2, 1.9, 6)]
-            message = cloud(points)
+            message = in_sensor(cloud(points, random.Random(run)))
         elif kind == GRID:
             points, message = np.array([[39.95, 39.95, 0.0], [40.0, 40.0, 0.0]]), one_cell()
         else:
@@ -147,7 +125,7 @@ def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
                 frame="sensor", stamp=NOW, ids=np.arange(6), offsets=np.arange(7),
                 xy=np.ascontiguousarray(points[:, :2]).ravel(),
             )  # fmt: skip
-            message = Message(**{**vars(data), "header": HEADER})
+            message = Message(**{**vars(data), "header": header("sensor")})
         world = world_of(kind, message, q, at)
         for x, y, _ in rotated(q, points) + at:
             found = verdict(world, float(x), float(y))
@@ -163,7 +141,11 @@ def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [(SCAN, scan([10.0] * 8)), (CLOUD, cloud([(9, 0, 1)])), (GRID, one_cell())],
+    [
+        (SCAN, in_sensor(scan([10.0] * 8))),
+        (GRID, one_cell()),
+        (CLOUD, in_sensor(cloud([(9, 0, 1)], random.Random(1)))),
+    ],
 )
 def test_readings_in_a_frame_that_is_tilted_too_much_are_refused(
     kind: str, message: Any, static: bool
@@ -198,19 +180,17 @@ def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
         size = (1.0, 1.0, 3.0) if run == 0 else rng.uniform(0.2, 4.0, 3)
         q = tilt_of(radians(19.99), 0.0, 0.0) if run == 0 else some_tilt(rng, 19.99)
         place = rng.uniform(-20, 20, 2)
-        pose = posed(*place, q)
-        dimensions = Message(**dict(zip("xyz", map(float, size), strict=True)))
-        header = Message(frame_id="odom", stamp=STAMP)
-        box = Message(center=pose, size=dimensions)
+        dimensions = xyz(*map(float, size))
+        box = Message(center=pose(*place, q=q), size=dimensions)
         if kind == BOXES:
-            message = Message(header=header, boxes=[box])
+            message = Message(header=header(), boxes=[box])
         elif kind == DETECTIONS:
-            message = Message(header=header, detections=[Message(header=header, bbox=box)])
+            message = Message(header=header(), detections=[Message(header=header(), bbox=box)])
         else:
             motion = Message(has_twist=False, orientation_availability=2)
-            motion.pose_with_covariance = Message(pose=pose)
+            motion.pose_with_covariance = Message(pose=box.center)
             shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
-            message = Message(header=header, objects=[Message(kinematics=motion, shape=shape)])
+            message = Message(header=header(), objects=[Message(kinematics=motion, shape=shape)])
         world = world_of(kind, message, (0.0, 0.0, 0.0, 1.0), (0, 0, 0))
         corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
         inside = rng.uniform(-1, 1, (10, 3))
@@ -255,10 +235,10 @@ def test_bound_of_a_tilt_is_near_its_largest_error() -> None:
         worst = 0.0
         for direction in np.linspace(0, pi, 91):
             q = tilt_of(angle, float(direction), 0.3)
-            pose = planar(0.0, 0.0, q)
+            frame = planar(0.0, 0.0, q)
             around = np.linspace(0, 2 * pi, 73)
             points = np.c_[np.cos(around), np.sin(around)]
             true = rotated(q, np.c_[points, np.zeros(73)])[:, :2]
-            worst = max(worst, float(np.hypot(*(true - pose.transform(points)).T).max()))
-        bound = pose.tilt_error(1.0)
+            worst = max(worst, float(np.hypot(*(true - frame.transform(points)).T).max()))
+        bound = frame.tilt_error(1.0)
         assert 0.5 * bound - 1e-15 <= worst <= bound + 1e-15

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from gjk_collision.msg import CollisionState
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
@@ -34,8 +33,6 @@ def test_messages_of_an_export_are_those_of_ros(tmp_path: Path) -> None:
     for state, array, row in zip(states, arrays, rows, strict=True):
         assert state.header.stamp.sec * 10**9 + state.header.stamp.nanosec == row.now
         assert (state.verdict.verdict, state.verdict.status) == (row.verdict, row.status)
-        assert state.distance == pytest.approx(row.distance, abs=1e-9, nan_ok=True)
-        assert (state.nearest_id, state.nearest_source) == (row.nearest_id, row.nearest_source)
         names = [marker.ns for marker in array.markers]
         assert names[:2] == ["", "footprint"]
         assert {marker.header.frame_id for marker in array.markers} == {"odom"}

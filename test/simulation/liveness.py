@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from .facts import MS, SECOND, Event, Plan
 from .plan import BEGIN, new_plan
@@ -19,6 +20,10 @@ AT = BEGIN + 8 * SECOND  # begin of the disturbance
 DELAY = 60 * MS  # of messages and requests in a calm plan, and of the publication of snapshots
 
 
+def _pause(who: str, duration: int) -> tuple[tuple[int, str, dict[str, Any]], ...]:
+    return ((0, "pause", {"who": who, "duration": duration * MS}),)
+
+
 def rows() -> dict[str, tuple[str, str]]:
     """Return the table: disturbance -> limit of the node, and of mirrors."""
     text = DOCS.read_text().partition("## How long answers are UNKNOWN")[2].partition("\n## ")[0]
@@ -26,54 +31,40 @@ def rows() -> dict[str, tuple[str, str]]:
     return {name: (node, mirror) for name, node, mirror in found[1:] if name != "---"}
 
 
+# Disturbance -> its events, with their times after AT [ms], and its duration [ms]. Of two of them,
+# `disturbed` changes the messages instead.
+DISTURBANCES: dict[str, tuple[tuple[tuple[int, str, dict[str, Any]], ...], int]] = {
+    "activation": (((0, "deactivate", {}), (900, "activate", {})), 900),
+    "restart of the process": (((0, "crash", {}), (700, "restart", {"epoch": 4321})), 700),
+    "`~/reset`": (((0, "reset", {}),), 0),
+    "step back of the clock": (((0, "step", {"who": "all", "by": -2 * SECOND}),), 0),
+    "invalid message": ((), 0),
+    "an input is silent": ((), 6000),
+    "pause of the process of the node, of up to 3 s": (_pause("node", 1200), 1200),
+    "longer pause of the process of the node": (_pause("node", 3500), 3500),
+    "pause of the process of the planner": (_pause("mirror", 1200), 1200),
+    "outage of the network to the planner": (
+        ((0, "outage", {"topic": "both", "until": AT + 2500 * MS, "holds": False}),), 2500,
+    ),
+    "change of a parameter": (((0, "parameter", {"name": "safety_margin", "factor": 1.5}),), 0),
+    "correction of a static transform": (((0, "mount", {"place": (2.0, 1.0)}),), 0),
+    "another node with the same name": (
+        ((0, "twin", {"epoch": 1234, "rate": 5.0}), (1500, "end twin", {})), 1500,
+    ),
+}  # fmt: skip
+
+
 def disturbed(row: str, plan: Plan) -> tuple[tuple[Event, ...], int]:
     """Return the events of a plan with a disturbance, and the time at which it ends."""
-    events, end = list(plan.events), AT
-
-    def add(after: int, kind: str, **data: object) -> None:
-        events.append(Event(AT + after, kind, data))
-
-    if row == "activation":
-        add(0, "deactivate")
-        add(900 * MS, "activate")
-        end += 900 * MS
-    elif row == "restart of the process":
-        add(0, "crash")
-        add(700 * MS, "restart", epoch=4321)
-        end += 700 * MS
-    elif row == "`~/reset`":
-        add(0, "reset")
-    elif row == "step back of the clock":
-        add(0, "step", who="all", by=-2 * SECOND)
-    elif row == "invalid message":
+    added, duration = DISTURBANCES[row]  # each row of docs/ros.md
+    events, end = list(plan.events), AT + duration * MS
+    events += [Event(AT + after * MS, kind, data) for after, kind, data in added]
+    if row == "invalid message":
         bad = next(e for e in plan.events if e.at > AT and e.data.get("source") == "lidar")
         events[events.index(bad)] = replace(bad, data={**bad.data, "bad": "shape"})
         end = bad.at
     elif row == "an input is silent":
-        end += 6 * SECOND
         events = [e for e in events if e.data.get("source") != "lidar" or not AT <= e.at < end]
-    elif row == "pause of the process of the node, of up to 3 s":
-        add(0, "pause", who="node", duration=1200 * MS)
-        end += 1200 * MS
-    elif row == "longer pause of the process of the node":
-        add(0, "pause", who="node", duration=3500 * MS)
-        end += 3500 * MS
-    elif row == "pause of the process of the planner":
-        add(0, "pause", who="mirror", duration=1200 * MS)
-        end += 1200 * MS
-    elif row == "outage of the network to the planner":
-        end += 2500 * MS
-        add(0, "outage", topic="both", until=end, holds=False)
-    elif row == "change of a parameter":
-        add(0, "parameter", name="safety_margin", factor=1.5)
-    elif row == "correction of a static transform":
-        add(0, "mount", place=(2.0, 1.0))
-    elif row == "another node with the same name":
-        add(0, "twin", epoch=1234, rate=5.0)
-        add(1500 * MS, "end twin")
-        end += 1500 * MS
-    else:
-        raise ValueError(f"docs/ros.md: the disturbance {row!r} is not simulated")
     return tuple(sorted(events, key=lambda each: each.at)), end
 
 
