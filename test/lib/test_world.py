@@ -123,6 +123,8 @@ def test_footprint_topic_goes_stale_by_stamp_and_by_silence(time: Time) -> None:
     outline(world, time)
     time.steady += round(1.1 * S)  # the clock of the stamps stands still
     assert ask(world, time) == unknown(Status.STALE_FOOTPRINT)
+    outline(world, time, stamp=time.now + S // 10)
+    assert ask(world, time) == unknown(Status.FUTURE_STAMP)
 
 
 @pytest.mark.requirement("D-6")
@@ -493,6 +495,8 @@ def test_place_of_static_data_is_valid_for_the_transform_tolerance(time: Time) -
         tree.set_time(time.now)
         tree.insert("odom", "map", time.now, Placement((passed, 0.0, 0.0)), static=False)
         assert confirmed(world, time, first) == expected
+        wanted = world.snapshot(**time.both, require_id=first.id)
+        assert (wanted.fault is None) == (expected == FREE)
 
 
 # ---- sources
