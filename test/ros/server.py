@@ -23,15 +23,6 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import (
-    CheckPath,
-    CheckPoses,
-    CheckShapes,
-    Collide,
-    Distance,
-    GetSnapshot,
-    NearestFree,
-)
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
@@ -39,6 +30,7 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
+from gjk_collision import srv
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
@@ -51,14 +43,11 @@ MISSING_FRAME = Status.UNKNOWN_FRAME if HAS_TRANSFORMS else Status.TF_UNAVAILABL
 
 BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
 
-SERVICES = {
-    "collide": Collide,
-    "distance": Distance,
-    "check_path": CheckPath,
-    "check_poses": CheckPoses,
-    "nearest_free": NearestFree,
-    "check_shapes": CheckShapes,
-    "get_snapshot": GetSnapshot,
+QUESTIONS = (
+    "collide", "distance", "check_path", "check_poses", "nearest_free", "check_shapes",
+    "get_snapshot",
+)  # fmt: skip
+SERVICES = {name: getattr(srv, name.title().replace("_", "")) for name in QUESTIONS} | {
     "reset": Trigger,
     "change_state": ChangeState,
     "describe_parameters": DescribeParameters,
@@ -186,25 +175,25 @@ class Bench:
     # ---- what is asked
 
     def collide(self, x: float = 50.0, frame: str = "odom", **fields: Any) -> Any:
-        request = Collide.Request(**fields)
+        request = srv.Collide.Request(**fields)
         request.pose.header.frame_id = frame
         request.pose.pose.position.x = x
         return self.call("collide", request)
 
     def distance(self, x: float = 50.0, **fields: Any) -> Any:
-        request = Distance.Request(**fields)
+        request = srv.Distance.Request(**fields)
         request.pose.header.frame_id = "odom"
         request.pose.pose.position.x = x
         return self.call("distance", request)
 
     def check_poses(self, poses: Any, frame: str = "odom", **fields: Any) -> Any:
-        request = CheckPoses.Request(**fields)
+        request = srv.CheckPoses.Request(**fields)
         request.header.frame_id = frame
         request.poses = doubles(poses)
         return self.call("check_poses", request)
 
     def check_path(self, poses: Any, frame: str = "odom", **fields: Any) -> Any:
-        request = CheckPath.Request(**{"interpolation": CheckPath.Request.SWEPT, **fields})
+        request = srv.CheckPath.Request(**{"interpolation": srv.CheckPath.Request.SWEPT, **fields})
         request.header.frame_id = frame
         request.poses = doubles(poses)
         return self.call("check_path", request)

@@ -181,33 +181,6 @@ def test_an_answer_is_judged_when_it_is_returned_in_cpp(live: Any) -> None:
     assert process.results() == {(False, Verdict.UNKNOWN, Status.UNDEFINED)}
 
 
-def test_three_nodes_of_one_name_in_cpp(live: Any, start: Any) -> None:
-    """No answer of a mirror is FREE while it receives messages of all of them."""
-    _, bench, process = live("cpp_three")
-    bench.publish()
-    process.until(Verdict.FREE, Status.SUCCESS)
-    more = [start("cpp_three")[0] for _ in range(2)]
-    process.until(Verdict.UNKNOWN, Status.SNAPSHOT_MISMATCH)
-    heard: set[int] = set()
-
-    def all_heard() -> bool:
-        heard.add(bench.states[-1].info.snapshot_id >> 32)
-        assert not any(is_free for is_free, *_ in process.results("ask"))
-        return len(heard - {0}) == 3
-
-    bench.until(all_heard, "heartbeats of three nodes")
-    bench.states.clear()
-
-    def many_heard() -> bool:
-        assert not any(is_free for is_free, *_ in process.results("ask"))
-        return len(bench.states) > 60
-
-    bench.until(many_heard, "heartbeats")
-    for server in more:
-        server.stop()
-    process.until(Verdict.FREE, Status.SUCCESS)
-
-
 def test_the_state_is_said_before_errors_of_the_question_in_cpp(live: Any) -> None:
     _, bench, process = live("cpp_inactive", autostart=False)
     process.until(Verdict.UNKNOWN, Status.NOT_ACTIVE)

@@ -24,14 +24,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 import rclpy
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import ObstacleArray
-from gjk_collision.srv import (
-    CheckPath,
-    CheckPoses,
-    CheckShapes,
-    Collide,
-    Distance,
-    GetSnapshot,
-)
 from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
@@ -39,6 +31,7 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
+from gjk_collision import srv
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server import server as server_module
@@ -127,7 +120,7 @@ def test_request_that_is_refused_has_the_none_of_each_field(
         bench.check_poses([50.0, 0]),
         bench.check_poses([50.0, 0, 0], frame="nowhere"),
         bench.check_path([50.0, 0, 0], tolerance=-1.0),
-        bench.call("check_shapes", CheckShapes.Request(a=bad, b=bad)),
+        bench.call("check_shapes", srv.CheckShapes.Request(a=bad, b=bad)),
     ):
         assert reply.verdict.verdict == Verdict.UNKNOWN
         assert reply.verdict.status > Status.SUCCESS
@@ -293,7 +286,7 @@ def test_time_budget_is_kept(start: Start) -> None:
     bench.until_status(*FREE, x=-50.0)
     poses = np.random.default_rng(3).uniform(-3, 3, (10_000, 3))
     poses[:, 0] -= 20.0
-    reply = bench.check_poses(poses, mode=CheckPoses.Request.MODE_WITNESS)
+    reply = bench.check_poses(poses, mode=srv.CheckPoses.Request.MODE_WITNESS)
     assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET), reply.verdict
     assert len(reply.verdicts) == 10_000
     late = np.array(reply.statuses) == Status.TIME_BUDGET
@@ -410,12 +403,14 @@ def test_random_bytes_as_requests(inside: tuple[CollisionServer, Bench]) -> None
     _, bench = inside
     shapes = bench.array([(0, 0), (5, 5)])
     requests = {
-        "collide": Collide.Request(margin=0.5),
-        "distance": Distance.Request(k=3, max_distance=10.0),
-        "check_poses": CheckPoses.Request(poses=doubles([50.0, 0, 0] * 5), mode=2),
-        "check_path": CheckPath.Request(poses=doubles([50.0, 0, 0, 60, 0, 0]), interpolation=1),
-        "check_shapes": CheckShapes.Request(a=shapes, b=shapes, pairs=array("I", [0, 1])),
-        "get_snapshot": GetSnapshot.Request(snapshot_id=1),
+        "collide": srv.Collide.Request(margin=0.5),
+        "distance": srv.Distance.Request(k=3, max_distance=10.0),
+        "check_poses": srv.CheckPoses.Request(poses=doubles([50.0, 0, 0] * 5), mode=2),
+        "check_path": srv.CheckPath.Request(
+            poses=doubles([50.0, 0, 0, 60, 0, 0]), interpolation=1
+        ),
+        "check_shapes": srv.CheckShapes.Request(a=shapes, b=shapes, pairs=array("I", [0, 1])),
+        "get_snapshot": srv.GetSnapshot.Request(snapshot_id=1),
     }
     for name in ("collide", "distance"):
         requests[name].pose.header.frame_id = "odom"

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,9 +65,6 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     assert levels()["obstacles"][1].startswith("STALE_OBSTACLES")
     stale = DiagnosticStatus.ERROR, "UNKNOWN / STALE_OBSTACLES"
     bench.until(lambda: levels()["verdict"] == stale, "verdict")
-    stamps = [each.header.stamp.sec + each.header.stamp.nanosec * 1e-9 for each in heard]
-    gaps = [after - before for before, after in pairwise(stamps)]
-    assert sum(gaps) / len(gaps) > 0.7  # 1.0 on a machine that is not busy
 
 
 def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
 
@@ -217,9 +217,13 @@ def test_whole_number_out_of_range_is_refused_with_the_range(bench: Bench) -> No
             assert f"{each:g}" in reason, reason
 
 
-@pytest.fixture
-def bench(start: Start) -> Bench:
-    return start("typed", autostart=False)[1]
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    """A server that is not configured, for tests that leave it so."""
+    server, bench = Server("typed", footprint=BOX, autostart=False), Bench("typed")
+    yield bench
+    bench.close()
+    server.stop()
 
 
 def test_descriptors_have_types_and_ranges(bench: Bench) -> None:
@@ -307,6 +311,7 @@ def test_transition_that_the_state_does_not_have_is_answered(bench: Bench, by: s
     assert bench.transition("configure")
     assert bench.call("change_state", request).success
     assert not bench.call("change_state", request).success
+    assert bench.transition("deactivate") and bench.transition("cleanup")
 
 
 @pytest.mark.parametrize("name", ["use_sim_time", "start_type_description_service"])

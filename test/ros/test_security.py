@@ -20,15 +20,6 @@ from ament_index_python import get_package_share_directory
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import (
-    CheckPath,
-    CheckPoses,
-    CheckShapes,
-    Collide,
-    Distance,
-    GetSnapshot,
-    NearestFree,
-)
 from lifecycle_msgs import srv as lifecycle
 from lifecycle_msgs.msg import TransitionEvent
 from rcl_interfaces import srv as parameters
@@ -36,37 +27,31 @@ from rclpy.parameter import Parameter
 from server import Bench, Server
 from std_srvs.srv import Trigger
 
+from gjk_collision import srv as questions
 from gjk_collision.ros.mirror import CollisionMirror
 
 POLICY = Path(get_package_share_directory("gjk_collision"), "config/security/policy.xml")
 SERVER = "/collision_server/"
+
+
+def services(package: Any, *names: str) -> dict[str, Any]:
+    """Return the types of services, which have their names."""
+    return {name: getattr(package, name.title().replace("_", "")) for name in names}
+
+
 LIFECYCLE = {
-    "change_state": lifecycle.ChangeState,
-    "get_state": lifecycle.GetState,
-    "get_available_states": lifecycle.GetAvailableStates,
-    "get_available_transitions": lifecycle.GetAvailableTransitions,
     "get_transition_graph": lifecycle.GetAvailableTransitions,
+    **services(lifecycle, "change_state", "get_state", "get_available_states"),
+    **services(lifecycle, "get_available_transitions"),
 }
 PARAMETERS = {
-    "describe_parameters": parameters.DescribeParameters,
-    "get_parameter_types": parameters.GetParameterTypes,
-    "get_parameters": parameters.GetParameters,
-    "list_parameters": parameters.ListParameters,
-    "set_parameters": parameters.SetParameters,
-    "set_parameters_atomically": parameters.SetParametersAtomically,
+    **services(parameters, "describe_parameters", "get_parameter_types", "get_parameters"),
+    **services(parameters, "list_parameters", "set_parameters", "set_parameters_atomically"),
 }
-LOGGING = {
-    "get_logger_levels": parameters.GetLoggerLevels,
-    "set_logger_levels": parameters.SetLoggerLevels,
-}
+LOGGING = services(parameters, "get_logger_levels", "set_logger_levels")
 QUESTIONS = {
-    "collide": Collide,
-    "distance": Distance,
-    "check_poses": CheckPoses,
-    "check_path": CheckPath,
-    "nearest_free": NearestFree,
-    "check_shapes": CheckShapes,
-    "get_snapshot": GetSnapshot,
+    **services(questions, "collide", "distance", "check_poses", "check_path"),
+    **services(questions, "nearest_free", "check_shapes", "get_snapshot"),
 }
 ROLES = ("collision_server", "planner", "supervisor", "perception")
 # A node in C++ with use_sim_time subscribes to it; one in Python does not.

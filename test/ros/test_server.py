@@ -14,17 +14,10 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from gjk_collision.msg import CollisionState
-from gjk_collision.srv import (
-    CheckPath,
-    CheckPoses,
-    CheckShapes,
-    Collide,
-    Distance,
-    NearestFree,
-)
 from server import BOX, MISSING_FRAME, Bench, Server, said
 from std_srvs.srv import Trigger
 
+from gjk_collision import srv
 from gjk_collision.verdict import Status, Verdict
 
 TIMEOUT = 3.0  # of the obstacles, s; on a busy machine, the messages of a bench come late
@@ -70,7 +63,8 @@ def bench(module_bench: Bench) -> Iterator[Bench]:
 
 @pytest.mark.requirement("V-1")
 @pytest.mark.parametrize(
-    "service", [Collide, Distance, CheckPoses, CheckPath, NearestFree, CheckShapes]
+    "service",
+    [srv.Collide, srv.Distance, srv.CheckPoses, srv.CheckPath, srv.NearestFree, srv.CheckShapes],
 )
 def test_all_zero_reply_is_not_free(service: Any) -> None:
     reply = service.Response()
@@ -125,7 +119,7 @@ def test_groups_and_gradients(bench: Bench) -> None:
     assert list(reply.group_first_invalid) == [-1, 1]
     assert list(reply.verdicts) == [1, 1, 1, 2, 0]
     assert not len(reply.gradients) and not len(reply.gradient_ids)
-    reply = bench.check_poses(poses, mode=CheckPoses.Request.MODE_GRADIENT, k=2)
+    reply = bench.check_poses(poses, mode=srv.CheckPoses.Request.MODE_GRADIENT, k=2)
     assert said(reply) == HIT
     assert list(reply.gradient_ids[:2]) == [0, -1]
     assert list(reply.gradient_distances)[::2] == pytest.approx([3, 4, 3, -1, 48])
@@ -140,7 +134,7 @@ def test_groups_and_gradients(bench: Bench) -> None:
 
 
 def test_nearest_free(bench: Bench) -> None:
-    request = NearestFree.Request(max_shift=4.0, margin=0.5)
+    request = srv.NearestFree.Request(max_shift=4.0, margin=0.5)
     request.pose.header.frame_id = "odom"
     request.pose.pose.position.x = 1.5
     reply = bench.call("nearest_free", request)
@@ -159,7 +153,7 @@ def test_check_shapes_answers_before_activation(
     start: Callable[..., tuple[Server, Bench]],
 ) -> None:
     _, bench = start("sleeper", autostart=False)
-    request = CheckShapes.Request(a=bench.array(), b=bench.array([(1.5, 0), (4, 0)]), mode=2)
+    request = srv.CheckShapes.Request(a=bench.array(), b=bench.array([(1.5, 0), (4, 0)]), mode=2)
     reply = bench.call("check_shapes", request)
     assert said(reply) == HIT
     assert list(reply.verdicts) == [Verdict.COLLISION, Verdict.FREE]
