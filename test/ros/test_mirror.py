@@ -9,7 +9,6 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,13 +255,16 @@ def test_an_answer_is_judged_when_it_is_returned(
     bench.publish()
     computed: list[Verdict] = []
 
-    def slow(compute: Any, *arguments: Any, **options: Any) -> Any:
-        found = compute(*arguments, **options)
-        if not computed:
-            assert bench.transition("deactivate")
-            until(mirror, bench, Status.NOT_ACTIVE)
-        computed.append(found.verdict)
-        return found
+    def slow(compute: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(*arguments: Any, **options: Any) -> Any:
+            found = compute(*arguments, **options)
+            if not computed:
+                assert bench.transition("deactivate")
+                until(mirror, bench, Status.NOT_ACTIVE)
+            computed.append(found.verdict)
+            return found
+
+        return answer
 
     names = {"collide": "Collide", "distance": "Distance", "check_path": "CheckPath"}
     for question, ask in QUESTIONS.items():
@@ -270,7 +272,7 @@ def test_an_answer_is_judged_when_it_is_returned(
         used = SERVICES[names.get(question, "CheckPoses")]
         computed.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(used, "answer", partial(slow, used.answer))
+            patch.setattr(used, "answer", slow(used.answer))
             reply = ask(mirror)
         assert computed[0] is Verdict.FREE
         assert not reply.is_free, question
