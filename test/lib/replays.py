@@ -13,7 +13,7 @@ from write_scenarios import CAR, Road, at, steps, thing
 
 from gjk_collision.replay.case import Case
 from gjk_collision.replay.golden import read_rows
-from gjk_collision.replay.interfaces import typestore
+from gjk_collision.replay.interfaces import message, typestore
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome, Result
@@ -127,51 +127,44 @@ def with_requests(
     `is_standing`: the path has one arc of length zero. The frame of the lidar is that of odom; its
     transforms come a step of 0.05 s late.
     """
-    types = typestore().types
-    service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
-    info = types["service_msgs/msg/ServiceEventInfo"]
-    stamp = types["builtin_interfaces/msg/Time"]
-    verdict = types["gjk_collision/msg/Verdict"]
-    numbers = np.empty(0)
-    way = {"poses": np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), "times": numbers, "arcs": numbers}
+    service = "gjk_collision/srv/msg/"
+    way: dict[str, Any] = {"poses": np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0])}
     if is_standing:
         way = {"poses": np.zeros(3), "times": np.array([0.0, 0.1]), "arcs": np.zeros(2)}
     with BagWriter(path, storage) as writer:
-        road = Road(writer)
+        road, store = Road(writer), writer._store
         header = writer.header(*stamp_and_frame)
-        place = types[geometry + "Point"](10.0, 0.0, 0.0)
-        turn = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
-        pose = types[geometry + "PoseStamped"](header, types[geometry + "Pose"](place, turn))
-        requests = {
-            "Collide": types[service + "Collide_Request"](pose, 0.0, ""),
-            "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
-            "CheckPoses": types[service + "CheckPoses_Request"](
-                header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
-                margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=required,
-                footprint="", footprints=[], group_offsets=np.empty(0, np.uint32), k=0,
-                which=np.empty(0, np.uint8),
-            ),
-            "CheckPath": types[service + "CheckPath_Request"](
-                header=header, interpolation=interpolation, margin=0.0, tolerance=0.0,
-                footprint="", **way,
-            ),
+        place = {"position": (10.0, 0.0), "orientation": {"w": 1.0}}
+        pose = {"header": header, "pose": place}
+        rows = np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0])
+        fields: dict[str, dict[str, Any]] = {
+            "Collide": {"pose": pose},
+            "Distance": {"pose": pose, "k": 1},
+            "CheckPoses": {
+                "header": header, "poses": rows, "mode": 1, "require_snapshot_id": required
+            },
+            "CheckPath": {"header": header, "interpolation": interpolation, **way},
         }  # fmt: skip
-        reply_info = types["gjk_collision/msg/ReplyInfo"](
-            header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0, ""
+        requests = {
+            name: message(store, f"{service}{name}_Request", **given)
+            for name, given in fields.items()
+        }
+        answer = {"verdict": int(recorded), "status": 1}
+        about = {"header": header, "snapshot_id": 1}
+        reply = message(
+            store, f"{service}Collide_Response", verdict=answer, info=about, obstacle_id=-1
         )
-        answer = verdict(int(recorded), 1, "")
-        reply = types[service + "Collide_Response"](False, answer, reply_info, -1, "")
         gid = np.arange(16, dtype=np.uint8)
 
         def event(name: str, t: float, kind: int, request: Any, response: Any, seq: int) -> None:
-            about = info(kind, stamp(0, 0), gid, seq)
-            made = types[f"{service}{name}_Event"](about, request, response)
-            store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
-            spelling = spellings[bool(response)]
-            if spelling == "srv/msg":
-                writer.write(topic, f"{service}{name}_Event", at(t), made)
+            info = {"event_type": kind, "client_gid": gid, "sequence_number": seq}
+            internal = f"{service}{name}_Event"
+            made = message(store, internal, info=info, request=request, response=response)
+            topic = f"/collision_server/{name.lower()}/_service_event"
+            if spellings[bool(response)] == "srv/msg":
+                writer.write(topic, internal, at(t), made)
                 return
-            data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
+            data = bytes(store.serialize_cdr(made, internal))
             write_undefined(writer, topic, f"gjk_collision/srv/{name}_Event", at(t), data)
 
         for t in steps(1.0):

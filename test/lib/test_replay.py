@@ -520,17 +520,11 @@ BY_SPEED = {
 
 
 def odometry(writer: BagWriter, t: float, vx: float) -> None:
-    types, geometry = writer.types, "geometry_msgs/msg/"
-    zero = types[geometry + "Vector3"](0.0, 0.0, 0.0)
-    twist = types[geometry + "Twist"](types[geometry + "Vector3"](vx, 0.0, 0.0), zero)
-    pose = types[geometry + "Pose"](
-        types[geometry + "Point"](0.0, 0.0, 0.0),
-        types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
-    )
-    where = types[geometry + "PoseWithCovariance"](pose, np.zeros(36))
-    how = types[geometry + "TwistWithCovariance"](twist, np.zeros(36))
-    message = types[ODOMETRY](writer.header(at(t), "odom"), "base_link", where, how)
-    writer.write("/odom", ODOMETRY, at(t), message)
+    spread = {"covariance": np.zeros(36)}
+    how = {"twist": {"linear": {"x": vx}}, **spread}
+    where = {"header": writer.header(at(t), "odom"), "child_frame_id": "base_link"}
+    made = message(writer._store, ODOMETRY, **where, pose=spread, twist=how)
+    writer.write("/odom", ODOMETRY, at(t), made)
 
 
 def with_twist(path: Path, *, has_twist: bool = True) -> Path:

@@ -24,6 +24,7 @@ from gjk_collision.__main__ import main
 from gjk_collision.replay.causes import _value
 from gjk_collision.replay.drive import TRANSFORM
 from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
+from gjk_collision.replay.interfaces import message
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
@@ -187,13 +188,10 @@ def parameter_event(
     declared: bool = False,
 ) -> None:
     """Write that a parameter of the node has changed, as rclcpp and rclpy do."""
-    types, rcl = writer.types, "rcl_interfaces/msg/"
-    none = [np.zeros(0, kind) for kind in ("u1", "?", "i8", "f8")]
-    given = types[rcl + "ParameterValue"](3, False, 0, value, "", *none, [])
-    changed = [types[rcl + "Parameter"](name, given)]
-    stamp = types["builtin_interfaces/msg/Time"](*divmod(at(t), 10**9))
-    given = (changed, []) if declared else ([], changed)
-    event = types[PARAMETER_EVENT](stamp, node, *given, [])
+    given = {"type": 3, "double_value": value}
+    changed = message(writer._store, "rcl_interfaces/msg/Parameter", name=name, value=given)
+    kind = "new_parameters" if declared else "changed_parameters"
+    event = message(writer._store, PARAMETER_EVENT, stamp=at(t), node=node, **{kind: [changed]})
     writer.write("/parameter_events", PARAMETER_EVENT, at(t), event)
 
 

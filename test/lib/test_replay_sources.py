@@ -10,7 +10,6 @@ import io
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from write_scenarios import CAR, Road, at, thing
 
 from gjk_collision.__main__ import main
 from gjk_collision.region import OUTSIDE
-from gjk_collision.replay.write import BagWriter
+from gjk_collision.replay.interfaces import message
 from gjk_collision.report.outcome import Outcome
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.parameters.config import OBSTACLE_ARRAY
@@ -53,76 +52,59 @@ DEFINITIONS = {
 }
 
 
-@dataclass
-class Maker:
-    """Makes messages of the types of a bag."""
-
-    writer: BagWriter
-
-    def __call__(self, kind: str, *values: Any) -> Any:
-        return self.writer.types[kind](*values)
-
-    def pose(self, x: float, y: float) -> Any:
-        point = self("geometry_msgs/msg/Point", x, y, 0.0)
-        turn = self("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
-        return self("geometry_msgs/msg/Pose", point, turn)
-
-    def zero(self) -> Any:
-        return self("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
-
-    def still(self) -> Any:
-        twist = self("geometry_msgs/msg/Twist", self.zero(), self.zero())
-        return self("geometry_msgs/msg/TwistWithCovariance", twist, np.zeros(36))
-
-    def polygon(self, *points: tuple[float, float]) -> Any:
-        made = [self("geometry_msgs/msg/Point32", x, y, 0.0) for x, y in points]
-        return self("geometry_msgs/msg/Polygon", made)
+def pose(x: float, y: float) -> dict[str, Any]:
+    return {"position": (x, y), "orientation": {"w": 1.0}}
 
 
-def scan(make: Maker, header: Any, x: float, bad: bool) -> Any:
+def scan(store: Any, x: float, bad: bool) -> dict[str, Any]:
     ranges = np.full(101, np.inf, np.float32)
     ranges[50] = np.nan if bad else x + 0.25  # a circle of 0.25 m
-    values = -0.5, 0.5, 0.01, 0.0, 0.05, 0.1, 30.0, ranges, np.empty(0, np.float32)
-    return make("sensor_msgs/msg/LaserScan", header, *values)
+    angles = {"angle_min": -0.5, "angle_max": 0.5, "angle_increment": 0.01}
+    return {**angles, "range_min": 0.1, "range_max": 30.0, "ranges": ranges}
 
 
-def grid(make: Maker, header: Any, x: float, bad: bool) -> Any:
+def grid(store: Any, x: float, bad: bool) -> dict[str, Any]:
     cells = np.zeros((4, 8), np.int8)
-    cells[1:3, 0] = 100
-    if bad:
-        cells[3, 7] = 101
-    time = header.stamp
-    info = make("nav_msgs/msg/MapMetaData", time, 0.25, 8, 4, make.pose(x, -0.5))
-    return make("nav_msgs/msg/OccupancyGrid", header, info, cells.ravel())
+    cells[1:3, 0], cells[3, 7] = 100, 101 if bad else 0
+    info = {"resolution": 0.25, "width": 8, "height": 4, "origin": pose(x, -0.5)}
+    return {"info": info, "data": cells.ravel()}
 
 
-def costmap(make: Maker, header: Any, x: float, bad: bool) -> Any:
+def costmap(store: Any, x: float, bad: bool) -> dict[str, Any]:
     cells = np.zeros((4, 8), np.uint8)
     cells[1:3, 0], cells[:, 1] = 254, 253
-    time, size = header.stamp, 9 if bad else 8
-    pose = make.pose(x, -0.5)
-    info = make("nav2_msgs/msg/CostmapMetaData", time, time, "", 0.25, size, 4, pose)
-    return make("nav2_msgs/msg/Costmap", header, info, cells.ravel())
+    size = {"size_x": 9 if bad else 8, "size_y": 4}
+    return {
+        "metadata": {"resolution": 0.25, "origin": pose(x, -0.5), **size}, "data": cells.ravel()
+    }  # fmt: skip
 
 
-def shape(make: Maker, bad: bool) -> Any:
-    size = make("geometry_msgs/msg/Vector3", 2.0, 2.0, 1.0)
-    return make(AUTOWARE + "Shape", 7 if bad else 0, make.polygon(), size)
-
-
-def tracked(make: Maker, header: Any, x: float, bad: bool) -> Any:
-    at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 2**0.5, 0.0), np.zeros(36))
-    acceleration = make("geometry_msgs/msg/Accel", make.zero(), make.zero())
-    more = make("geometry_msgs/msg/AccelWithCovariance", acceleration, np.zeros(36))
+def tracked(store: Any, x: float, bad: bool) -> dict[str, Any]:
     # Its orientation is not known: a circle around the square.
-    motion = make(AUTOWARE + "TrackedObjectKinematics", at, 0, make.still(), more, True)
-    uuid = make("unique_identifier_msgs/msg/UUID", np.zeros(16, np.uint8))
-    found = make(AUTOWARE + "TrackedObject", uuid, 0.5, [], motion, shape(make, bad))
-    return make(AUTOWARE + "TrackedObjects", header, [found])
+    spread = {"covariance": np.zeros(36)}
+    motion = {
+        "pose_with_covariance": {"pose": pose(x + 2**0.5, 0.0), **spread},
+        "twist_with_covariance": spread, "acceleration_with_covariance": spread,
+    }  # fmt: skip
+    shape = {"type": 7 if bad else 0, "dimensions": {"x": 2.0, "y": 2.0, "z": 1.0}}
+    uuid = {"uuid": np.zeros(16, np.uint8)}
+    kind = AUTOWARE + "TrackedObject"
+    return {
+        "objects": [message(store, kind, object_id=uuid, kinematics=motion, shape=shape)]
+    }  # fmt: skip
 
 
-def outline(make: Maker, header: Any, x: float, bad: bool) -> Any:
-    return make(OUTLINE, header, make.polygon((x, np.nan if bad else 1.0), (x + 1, 0), (x, -1)))
+def outline(store: Any, x: float, bad: bool) -> dict[str, Any]:
+    corners = (x, np.nan if bad else 1.0), (x + 1.0, 0.0), (x, -1.0)
+    points = [message(store, "geometry_msgs/msg/Point32", x=u, y=v) for u, v in corners]
+    return {"polygon": {"points": points}}
+
+
+def write(road: Road, topic: str, kind: str, t: float, make: Any, x: float, bad: bool) -> None:
+    store = road.writer._store
+    fields = make(store, x, bad)
+    made = message(store, kind, header=road.writer.header(at(t), "odom"), **fields)
+    road.writer.write(topic, kind, at(t), made)
 
 
 CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
@@ -155,7 +137,7 @@ def assert_seen(bag: Path, out: Path, parameters: dict[str, Any], nearest: int, 
 
 @pytest.mark.parametrize("kind", CASES)
 def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
-    message, parameters, nearest, field = CASES[kind]
+    make, parameters, nearest, field = CASES[kind]
 
     def each(road: Road, t: float) -> None:
         if t == 0.0:
@@ -164,8 +146,7 @@ def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
                 types |= get_types_from_msg(text, name)
             define(road.writer, types)
         x = 3.5 if 0.5 <= t < 0.8 else 6.25
-        made = message(Maker(road.writer), road.writer.header(at(t), "odom"), x, t >= 0.8)
-        road.writer.write("/seen", kind, at(t), made)
+        write(road, "/seen", kind, t, make, x, t >= 0.8)
 
     given = {"obstacles.type": kind, "obstacles.topic": "seen"}
     given |= {f"obstacles.{name}": value for name, value in parameters.items()}
@@ -192,8 +173,7 @@ def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:
 
     def each(road: Road, t: float) -> None:
         if t == 0.0:
-            header = road.writer.header(at(t), "odom")
-            road.writer.write("/map", kind, at(t), grid(Maker(road.writer), header, 6.25, False))
+            write(road, "/map", kind, t, grid, 6.25, False)
 
     bag = drive(tmp_path / "bag", each, 3.0)
     for static, last in ((True, Verdict.FREE), (False, Verdict.UNKNOWN)):
