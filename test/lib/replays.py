@@ -179,3 +179,30 @@ def with_requests(
                 event("Collide", replied, 2, [], [reply], 0)
             if t == 0.6:
                 event("Collide", t, 1, [], [], 9)
+
+
+def rewritten(
+    source: Path, target: Path, *options: Any, first: Callable[[Any], object] = id, **more: Any
+) -> None:
+    """Write the messages of an mcap file anew, as the options of the writer say.
+
+    `first` is called with the writer, before these messages are written.
+    """
+    from mcap.reader import make_reader
+    from mcap.writer import Writer
+
+    with source.open("rb") as read, target.open("wb") as write:
+        writer = Writer(write, *options, **more)
+        writer.start("ros2")
+        first(writer)
+        channels: dict[int, int] = {}
+        for schema, channel, message in make_reader(read).iter_messages():
+            assert schema is not None
+            if channel.id not in channels:
+                key = writer.register_schema(schema.name, schema.encoding, schema.data)
+                channels[channel.id] = writer.register_channel(
+                    channel.topic, "cdr", key, channel.metadata
+                )
+            own = channels[channel.id]
+            writer.add_message(own, message.log_time, message.data, message.publish_time)
+        writer.finish()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replays import broken, drive, replay, rows_of
+from replays import broken, drive, replay, rewritten, rows_of
 from write_scenarios import CAR, Road, at, compressing, steps, thing, write
 
 from gjk_collision.__main__ import main
@@ -30,29 +30,11 @@ def file_of(bag: Path) -> Path:
 
 def chunked(folder: Path, compression: str, name: str = "bag") -> Path:
     """Write one mcap file of 4 s in small chunks, as a recorder does; return it."""
-    from mcap.reader import make_reader
-    from mcap.writer import CompressionType, Writer
+    from mcap.writer import CompressionType
 
+    path, kind = folder / f"{name}.mcap", CompressionType[compression]
     whole = file_of(write(folder / "whole", "approach"))
-    path = folder / f"{name}.mcap"
-    with whole.open("rb") as source, path.open("wb") as target:
-        writer = Writer(target, CHUNK, CompressionType[compression], enable_data_crcs=True)
-        writer.start("ros2")
-        schemas: dict[int, int] = {}
-        channels: dict[int, int] = {}
-        for schema, channel, message in make_reader(source).iter_messages():
-            assert schema is not None
-            if channel.id not in channels:
-                schemas[schema.id] = writer.register_schema(
-                    schema.name, schema.encoding, schema.data
-                )
-                channels[channel.id] = writer.register_channel(
-                    channel.topic, "cdr", schemas[schema.id], channel.metadata
-                )
-            writer.add_message(
-                channels[channel.id], message.log_time, message.data, message.publish_time
-            )
-        writer.finish()
+    rewritten(whole, path, CHUNK, kind, enable_data_crcs=True)
     return path
 
 
