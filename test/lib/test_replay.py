@@ -203,6 +203,7 @@ def test_silence_is_evaluated(tmp_path: Path) -> None:
     silent = [row for row in rows_of(tmp_path) if row.cause == "silence"]
     assert len(silent) == 15  # 1.95 s to 3.5 s at 10 Hz
     assert silent[-1].status is Status.STALE_OBSTACLES
+    assert [row.obstacle_age for row in silent] == pytest.approx([0.1 * k for k in range(1, 16)])
 
 
 def test_clock_may_be_refused(tmp_path: Path) -> None:
