@@ -76,6 +76,24 @@ def answer_to(
     return answered
 
 
+def placed(node: Node) -> TransformTree:
+    """Insert the pose of the vehicle at the present time; return the transforms."""
+    tree = cast(TransformTree, node.server.transforms)
+    tree.insert("odom", "base_link", node.now(), Placement(), static=False)
+    return tree
+
+
+def slow_state(monkeypatch: pytest.MonkeyPatch, spend: Callable[[], None]) -> None:
+    """Let time pass before the state of a heartbeat is computed."""
+    state = server_module.state
+
+    def slowly(*args: Any) -> Any:
+        spend()
+        return state(*args)
+
+    monkeypatch.setattr(server_module, "state", slowly)
+
+
 def fails_once(result: Any = None) -> Callable[..., Any]:
     """Return a function that raises when it is called first."""
     errors = iter([RuntimeError("lost")])
@@ -237,13 +255,7 @@ def test_pose_of_the_vehicle_that_ages_while_the_node_works(
     tree.insert("odom", "base_link", clock.now + ahead, Placement(), static=False)
     send()
     assert node.server.beat(0, lambda made: made)[1].found.is_free
-    state = server_module.state
-
-    def slowly(*args: Any) -> Any:
-        clock.now += spent
-        return state(*args)
-
-    monkeypatch.setattr(server_module, "state", slowly)
+    slow_state(monkeypatch, lambda: setattr(clock, "now", clock.now + spent))
     assert node.server.beat(0, lambda made: made)[1].found.status is Status.TF_EXTRAPOLATION
 
 
@@ -304,21 +316,15 @@ def test_pose_of_a_frame_that_is_not_a_number() -> None:
 def test_heartbeat_has_the_time_to_collision(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     node = node_at(clock, twist_topic="odometry", prediction_policy="hold")
-    server, tree = node.server, cast(TransformTree, node.server.transforms)
-    tree.insert("odom", "base_link", clock.now, Placement(), static=False)
+    server = node.server
+    placed(node)
     server.receive("lidar", lambda: boxes((10.0, 0.0), stamp=clock.now), clock.now)
     server.receive("twist_topic", lambda: Twist("base_link", clock.now, 2.0, 0.0, 0.0), clock.now)
     beat, _, _ = server.beat(0, lambda made: made)
     assert beat.fields()["info"]["compute_time"] == beat.seconds
     assert beat.found.verdict is Verdict.FREE
     assert beat.found.time_to_collision == pytest.approx((9.0 - 1.0) / 2.0, abs=0.01)
-    state = server_module.state
-
-    def slowly(*args: Any) -> Any:
-        clock.now += S // 20
-        return state(*args)
-
-    monkeypatch.setattr(server_module, "state", slowly)
+    slow_state(monkeypatch, lambda: setattr(clock, "now", clock.now + S // 20))
     later = server.beat(0, lambda made: made)[1].found.time_to_collision
     assert later == pytest.approx(beat.found.time_to_collision - 0.05, abs=1e-6)
 
@@ -335,16 +341,9 @@ def test_heartbeat_that_takes_too_long(
     x: float, spent: int, said: tuple[Verdict, Status], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = node_at(Clock(), time_budget=0.05)
-    tree = cast(TransformTree, node.server.transforms)
-    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    placed(node)
     node.server.receive("lidar", lambda: boxes((x, 0.0), stamp=Clock.now), Clock.now)
-    state = server_module.state
-
-    def slowly(*args: Any) -> Any:
-        node.true += spent
-        return state(*args)
-
-    monkeypatch.setattr(server_module, "state", slowly)
+    slow_state(monkeypatch, lambda: setattr(node, "true", node.true + spent))
     beat, _, is_good = node.server.beat(0, lambda made: made)
     assert is_good
     assert (beat.found.verdict, beat.found.status) == said
@@ -353,8 +352,7 @@ def test_heartbeat_that_takes_too_long(
 def test_heartbeat_of_a_scene_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """No contact is looked for any more."""
     node = node_at(Clock(), time_budget=0.05)
-    tree = cast(TransformTree, node.server.transforms)
-    tree.insert("odom", "base_link", Clock.now, Placement(), static=False)
+    placed(node)
     node.server.receive("lidar", lambda: boxes((0.0, 0.0), stamp=Clock.now), Clock.now)
     world = node.server.world
     assert world is not None
