@@ -161,6 +161,16 @@ def test_transforms_that_are_left_out_have_a_reason(
     assert fails(tree, 100) is Status.UNKNOWN_FRAME
 
 
+def test_transforms_that_are_too_old_are_left_out() -> None:
+    tree = Tree()
+    moving(tree, 0.0, 20 * SECOND)
+    moving(tree, 0.0, 10 * SECOND)
+    assert tree.refusals == []
+    moving(tree, 0.0, 10 * SECOND - 1)
+    (why,) = tree.refusals
+    assert why.startswith("it is more than 10 s older")
+
+
 def test_an_infinite_position_is_no_pose() -> None:
     """It is between its neighbours, as in tf2, and nothing is interpolated past it."""
     tree = Tree()
