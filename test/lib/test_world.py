@@ -1205,6 +1205,20 @@ def test_an_optional_source_with_a_bad_shape_and_an_old_stamp(time: Time) -> Non
     assert ask(world, time) == unknown(Status.NON_FINITE)
 
 
+@pytest.mark.requirement("D-7")
+def test_a_fault_of_an_optional_source_lasts_until_a_good_message(time: Time) -> None:
+    """Neither time nor messages that are dropped end it."""
+    world = two(time, required=False)
+    send(world, time, (np.nan, 0), to="radar")
+    for _ in range(10):
+        send(world, time, (50, 0), to="radar", stamp=T0 - S)
+        send(world, time, (0, 0), to="lidar")
+        assert ask(world, time) == unknown(Status.NON_FINITE)
+        time.pass_(0.1)
+    send(world, time, (50, 0), to="radar")
+    assert ask(world, time) == HIT
+
+
 @pytest.mark.requirement("D-11")
 def test_the_first_message_of_a_map_while_an_answer_is_computed(time: Time) -> None:
     """As another one: the answer does not know its obstacles."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Footprints by name and by speed, and the time to collision, in a running node."""
+"""Footprints by name and by speed, in a running node."""
 
 from __future__ import annotations
 

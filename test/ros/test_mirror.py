@@ -315,6 +315,8 @@ def test_questions_that_are_refused(mirrored: Any) -> None:
     assert many.status is Status.LIMIT_EXCEEDED
     assert many.verdicts.tolist() == [Verdict.UNKNOWN] * 11
     assert many.first_invalid_index == 0
+    names = ["default"] * 257
+    assert mirror.check_poses([far], footprint=names, which=[0]).status is Status.LIMIT_EXCEEDED
     path = mirror.check_path([far, far], times=[1.0, 1.0])
     assert (path.status, path.first_invalid_segment) == (Status.INVALID_INPUT, 0)
     assert mirror.collide((np.nan, 0.0, 0.0)).status is Status.NON_FINITE

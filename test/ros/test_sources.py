@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans, clouds, grids and regions over the network, and topics that keep their last message."""
+"""Messages of other packages as rclpy makes them, and topics that keep their last message."""
 
 from __future__ import annotations
 
