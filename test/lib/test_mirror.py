@@ -28,7 +28,6 @@ from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.publication import _key
 from gjk_collision.server.services.answers import Answer
-from gjk_collision.server.services.snapshot_message import described
 from gjk_collision.verdict import Status, Verdict
 
 SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))
@@ -167,20 +166,6 @@ def node(timeout: float = 0.5, epoch: int = 7, **more: Any) -> Run:
     sources = (SourceConfig("obstacles", timeout=timeout), *more.pop("sources", ()))
     config = Config(**{"robot_radius": 0.5, "sources": sources, **more})
     return Run(config, mirroring.Frames({}), epoch=epoch)
-
-
-@pytest.mark.requirement("V-23")
-def test_an_older_snapshot_that_arrives_late_is_not_used() -> None:
-    run, sent = node(), []
-    for sequence, x in ((1, 50.0), (2, 0.0)):
-        run.pass_time(10 * MS)
-        send(run, x)
-        sent.append(described(run.snapshot(), sequence))
-    run.sequence, run.key = 2, None
-    for fields_ in reversed(sent):
-        run._send(mirroring.SNAPSHOT, fields_)
-    run.beat()
-    assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
 
 
 @pytest.mark.requirement("V-23")
