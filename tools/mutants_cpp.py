@@ -105,6 +105,10 @@ class Targets:
 
         # Read once: the checkout may be edited during a run.
         self.text = {file: (ROOT / INCLUDE / file).read_text() for file in self.files}
+        for each in self.reasons:
+            lines = [line.split() for line in self.text.get(each["file"], "").splitlines()]
+            if each["from"].split() not in lines:
+                sys.exit(f"survivors.yaml: {each['file']} has no line {each['from']!r}")
         self.states = {file: self.state(file) for file in self.files}
 
     def tests(self) -> list[str]:
