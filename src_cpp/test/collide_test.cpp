@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+#include <vector>
 
+#include "gjk/narrow/batch.hpp"
 #include "gjk/narrow/gjk.hpp"
 #include "gjk/query.hpp"
 #include "pairs.hpp"
@@ -53,6 +54,19 @@ TEST(Collide, bad_radius_margin_and_emptiness_are_never_free) {
   EXPECT_EQ(collide(Convex{}, Convex{}), Verdict::unknown);
 }
 
+TEST(Collide, many_pairs_with_a_bad_margin_are_never_free) {
+  const Outline p{{0, 1, 1}, {0, 0, 1}};
+  const Outline q{{50, 51, 51}, {0, 0, 1}};
+  const Convex a = p.convex(), b = q.convex();
+  const std::vector<ConvexPair> pairs(100, {&a, &b});
+  for (const double margin : {-1.0, kNaN, kInfinity}) {
+    std::vector<Verdict> verdicts(pairs.size(), Verdict::free);
+    collide_pairs(pairs, margin, verdicts);
+    for (const Verdict verdict : verdicts) EXPECT_EQ(verdict, Verdict::unknown);
+  }
+  collide_pairs({}, 0.0, {});
+}
+
 TEST(Collide, bad_poses_are_never_free) {
   const Outline p{{0, 1, 1}, {0, 0, 1}};
   const Outline q{{50, 51, 51}, {0, 0, 1}};
@@ -87,41 +101,6 @@ TEST(CollideByGjk, running_out_of_iterations_is_never_free) {
   const Endless endless;
   EXPECT_EQ(collide_by_gjk(endless, origin.convex(), 0.0), Verdict::unknown);
   EXPECT_LE(endless.asked, kMaxIterations);
-}
-
-TEST(Collide, radius_is_part_of_the_shape) {
-  const Outline segment{{0, 4}, {0, 0}};
-  const Outline point{{2}, {3}};
-  EXPECT_EQ(collide(segment.convex(1), point.convex(1)), Verdict::free);
-  EXPECT_EQ(collide(segment.convex(1), point.convex(2)), Verdict::collision);  // touching
-  EXPECT_EQ(collide(segment.convex(1), point.convex(std::nextafter(2.0, 0.0))), Verdict::free);
-  EXPECT_EQ(collide(segment.convex(0), point.convex(3)), Verdict::collision);
-  const Outline beyond{{7}, {4}};  // 3-4-5 from the end
-  EXPECT_EQ(collide(segment.convex(2), beyond.convex(3)), Verdict::collision);
-  EXPECT_EQ(collide(segment.convex(2), beyond.convex(std::nextafter(3.0, 0.0))), Verdict::free);
-}
-
-TEST(Collide, radii_are_added_without_rounding) {
-  // 1 + 1e-30 rounds to 1; the true sum reaches a point at 1 + 1e-30 only when it is not rounded.
-  const Outline origin{{0}, {0}};
-  const Outline one{{1}, {0}};
-  const double up = std::nextafter(1.0, 2.0);
-  const Outline after{{up}, {0}};
-  EXPECT_EQ(collide(origin.convex(1.0), one.convex(1e-30)), Verdict::collision);
-  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-53)), Verdict::free);
-  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-52)), Verdict::collision);
-  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-53), 0x1p-53), Verdict::collision);
-}
-
-TEST(Classify, margin_lies_between_free_and_collision) {
-  const Outline p{{0, 1, 1, 0}, {0, 0, 1, 1}};
-  const Outline q{{3, 4, 4, 3}, {0, 0, 1, 1}};
-  EXPECT_EQ(classify(p.convex(), q.convex(), 0.0), Verdict::free);
-  EXPECT_EQ(classify(p.convex(), q.convex(), 1.5), Verdict::free);
-  EXPECT_EQ(classify(p.convex(), q.convex(), 2.0), Verdict::margin);  // distance <= margin
-  EXPECT_EQ(classify(p.convex(), q.convex(), 9.0), Verdict::margin);
-  EXPECT_EQ(classify(p.convex(), q.convex(2.0), 9.0), Verdict::collision);
-  EXPECT_EQ(classify(p.convex(), q.convex(2.0), 0.0), Verdict::collision);
 }
 
 TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {

@@ -10,7 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "gjk/narrow/features.hpp"
 #include "gjk/narrow/penetration.hpp"
 #include "gjk/query.hpp"
 #include "gjk/shape/hull.hpp"
@@ -22,23 +21,6 @@ namespace {
 using namespace detail;
 
 using test::Outline;
-
-TEST(Closest, direction_is_defined_at_contact) {
-  const Outline p{{0, 2, 2, 0}, {0, 0, 2, 2}};
-  const Outline beside{{2, 3, 3, 2}, {1, 1, 3, 3}};
-  const Closest edge = closest(p.convex(), beside.convex());
-  EXPECT_EQ(edge.distance, 0.0);
-  EXPECT_EQ(edge.direction, (Vec2{1.0, 0.0}));
-  const Outline corner{{2, 3, 3}, {2, 2, 3}};
-  const Closest tip = closest(p.convex(), corner.convex());
-  EXPECT_EQ(tip.distance, 0.0);
-  EXPECT_GE(tip.direction.x, 0.0);
-  EXPECT_GE(tip.direction.y, -1e-15);
-  const Outline point{{0.25}, {0.5}};
-  const Closest same = closest(point.convex(), point.convex());
-  EXPECT_EQ(same.distance, 0.0);
-  EXPECT_EQ(norm(same.direction), 1.0);
-}
 
 TEST(Closest, what_is_nearer_than_a_length_can_be_squared_has_a_direction) {
   // A vertex at the origin, and one that a pose leaves 4e-323 m beside it.
@@ -56,69 +38,6 @@ TEST(Closest, what_is_nearer_than_a_length_can_be_squared_has_a_direction) {
       EXPECT_LT(norm(near.point_a) + norm(near.point_b), 1e-12);
     }
   }
-}
-
-TEST(Closest, overlap_has_a_depth_and_a_way_out) {
-  const Outline p{{0, 4, 4, 0}, {0, 0, 4, 4}};
-  const Outline q{{3, 9, 9, 3}, {1, 1, 3, 3}};
-  const Closest found = closest(p.convex(), q.convex());
-  EXPECT_NEAR(found.distance, -1.0, 1e-12);
-  EXPECT_LE(found.lower_bound, -1.0);
-  EXPECT_EQ(found.direction, (Vec2{1.0, 0.0}));
-  const Closest round = closest(p.convex(0.5), q.convex(0.25));
-  EXPECT_NEAR(round.distance, -1.75, 1e-12);
-}
-
-// How far (m) a point is outside of a polygon, roughly.
-double outside(const Convex& shape, Vec2 at) {
-  bool inside = true;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < shape.size; ++i) {
-    const Vec2 from = shape.vertex(i);
-    const Vec2 edge = shape.vertex(after(i, shape.size)) - from;
-    const Vec2 d = at - from;
-    const double share = std::clamp(dot(d, edge) / dot(edge, edge), 0.0, 1.0);
-    least = std::fmin(least, norm(d - share * edge));
-    inside = inside && cross(edge, d) >= 0.0;
-  }
-  return inside ? 0.0 : least;
-}
-
-// Edges that bend by no more than rounding are all as deep; the deepest points are on one of them
-// only.
-TEST(Closest, deepest_points_of_needles_lie_on_their_shapes) {
-  std::mt19937_64 random(5);
-  std::uniform_real_distribution<double> place(-1.0, 1.0), share(0.0, 1.0);
-  int overlaps = 0;
-  for (int round = 0; round < 200000; ++round) {
-    const Vec2 from{place(random), place(random)};
-    const Vec2 along = Vec2{place(random), place(random)} - from;
-    const double bulge = std::pow(10.0, -12.0 - static_cast<double>(random() % 6));
-    std::vector<Vec2> points;
-    for (std::uint64_t i = 3 + random() % 10; i > 0; --i) {
-      const double s = share(random);
-      points.push_back(from + s * along - (bulge * s * (1.0 - s)) * perpendicular(along));
-    }
-    const std::vector<Vec2> needle = convex_hull(points);
-    if (needle.size() < 3) continue;
-    std::vector<double> x, y;
-    for (const Vec2 v : needle) {
-      x.push_back(v.x);
-      y.push_back(v.y);
-    }
-    const double size = 0.3;
-    const Vec2 c{size * place(random), size * place(random)};
-    const double box_x[] = {c.x + size, c.x, c.x - size, c.x};
-    const double box_y[] = {c.y, c.y + size, c.y, c.y - size};
-    const Convex p = Convex::view(x.data(), y.data(), static_cast<int>(x.size()));
-    const Convex q = Convex::view(box_x, box_y, 4);
-    const Closest found = closest(p, q);
-    if (!(found.distance < 0.0)) continue;
-    ++overlaps;
-    ASSERT_LE(outside(p, found.point_a), 1e-13) << "round " << round;
-    ASSERT_LE(outside(q, found.point_b), 1e-13) << "round " << round;
-  }
-  EXPECT_GT(overlaps, 20000);
 }
 
 TEST(Closest, deepest_points_lie_on_their_shapes_where_edges_are_nearly_in_line) {
@@ -205,18 +124,6 @@ TEST(Closest, the_depth_of_many_vertices_is_found_without_all_pairs) {
   }
 }
 
-TEST(Closest, radius_moves_the_surface) {
-  const Outline a{{0, 4}, {0, 0}};
-  const Outline b{{2}, {5}};
-  const Closest found = closest(a.convex(1.0), b.convex(2.0));
-  EXPECT_NEAR(found.distance, 2.0, 1e-12);
-  EXPECT_LE(found.lower_bound, 2.0);
-  EXPECT_NEAR(found.point_a.y, 1.0, 1e-12);
-  EXPECT_NEAR(found.point_b.y, 3.0, 1e-12);
-  const Closest deep = closest(a.convex(4.0), b.convex(2.0));
-  EXPECT_NEAR(deep.distance, -1.0, 1e-12);
-}
-
 TEST(Closest, bad_input_has_no_distance) {
   const Outline p{{0, 1, kNaN}, {0, 0, 1}};
   const Outline q{{50, 51, 51}, {0, 0, 1}};
@@ -225,23 +132,6 @@ TEST(Closest, bad_input_has_no_distance) {
   EXPECT_TRUE(std::isnan(found.distance));
   EXPECT_TRUE(std::isnan(found.lower_bound));  // compares false with every margin
   EXPECT_TRUE(std::isnan(distance(p.convex(), q.convex()).lower));
-}
-
-TEST(Closest, scale_by_powers_of_two_changes_no_digit) {
-  std::mt19937_64 random(22);
-  for (int i = 0; i < 2000; ++i) {
-    const Outline p = test::random_outline(random, 8, 1000);
-    const Outline q = test::random_outline(random, 8, 1000, 900, 900);
-    const double once = closest(p.convex(), q.convex()).distance;
-    for (const double scale : {0x1p-120, 0x1p-30, 0x1p30}) {
-      Outline small[] = {p, q};
-      for (Outline& o : small) {
-        for (double& x : o.x) x *= scale;
-        for (double& y : o.y) y *= scale;
-      }
-      ASSERT_EQ(closest(small[0].convex(), small[1].convex()).distance, scale * once);
-    }
-  }
 }
 
 }  // namespace

@@ -169,27 +169,6 @@ TEST(ExactCollide, sees_two_vertices_one_step_beside_an_edge) {
   }
 }
 
-TEST(ExactCollide, compares_radii_with_distances_as_polynomials) {
-  // Circles of whole radius: they meet when the squared gap is at most the squared sum.
-  std::mt19937_64 random(4);
-  std::uniform_int_distribution<std::int64_t> place(-20, 20);
-  std::uniform_int_distribution<int> radius(0, 14);
-  int touching = 0;
-  for (int i = 0; i < 100000; ++i) {
-    const double x[] = {double(place(random)), double(place(random))};
-    const double y[] = {double(place(random)), double(place(random))};
-    const double r[] = {double(radius(random)), double(radius(random))};
-    const Convex a = Convex::view(x, y, 1, r[0]);
-    const Convex b = Convex::view(x + 1, y + 1, 1, r[1]);
-    const double gap = (x[0] - x[1]) * (x[0] - x[1]) + (y[0] - y[1]) * (y[0] - y[1]);
-    const double reach = (r[0] + r[1]) * (r[0] + r[1]);
-    touching += gap == reach;
-    const Verdict truth = gap <= reach ? Verdict::collision : Verdict::free;
-    ASSERT_EQ(exact::collide(a, b), truth) << x[0] << " " << y[0] << " " << x[1] << " " << y[1];
-  }
-  EXPECT_GT(touching, 100);
-}
-
 TEST(ExactCollide, rounds_tiny_lengths_up) {
   // Their squares would underflow. Above 1e-40 m, the answer is exact.
   const double x[] = {0.0, 2e-40};
@@ -200,30 +179,6 @@ TEST(ExactCollide, rounds_tiny_lengths_up) {
   EXPECT_EQ(exact::collide(a, b), Verdict::free);
   EXPECT_EQ(exact::collide(a, b, 1e-60), Verdict::collision);
   EXPECT_EQ(exact::collide(a, tiny), Verdict::collision);
-}
-
-TEST(ExactDistance, bounds_hold_the_true_distance) {
-  // The squared distance of a grid point to an edge is area^2 / length^2: compare in integers.
-  std::mt19937_64 random(5);
-  for (int i = 0; i < 20000; ++i) {
-    const Outline p = test::random_outline(random, 8, 1000);
-    const Outline q = test::random_outline(random, 1, 3000, -1000, -1000);
-    if (!test::disjoint(p, q)) continue;
-    long double truth = INFINITY;
-    for (int e = 0; e < p.size(); ++e) {
-      const int f = (e + 1) % p.size();
-      const long double ux = p.x[f] - p.x[e], uy = p.y[f] - p.y[e];
-      const long double vx = q.x[0] - p.x[e], vy = q.y[0] - p.y[e];
-      const long double length = ux * ux + uy * uy;
-      const long double t =
-          length > 0 ? std::clamp((ux * vx + uy * vy) / length, 0.0L, 1.0L) : 0.0L;
-      truth = std::min(truth, std::hypot(vx - t * ux, vy - t * uy));
-    }
-    const Bounds bounds = exact::distance(p.convex(), q.convex()).bounds;
-    ASSERT_LE(bounds.lower, truth * (1 + 1e-18L)) << p.literal() << q.literal();
-    ASSERT_GE(bounds.upper, truth * (1 - 1e-18L)) << p.literal() << q.literal();
-    ASSERT_LE(bounds.upper - bounds.lower, 1e-14 * bounds.upper);
-  }
 }
 
 TEST(Vec2, norms_of_vectors_whose_squares_underflow) {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "gjk/certificate.hpp"
@@ -259,26 +258,6 @@ TEST(PairDistance, bounds_hold_the_true_distance_and_are_narrow) {
     }
   }
   EXPECT_GT(beside, 100);
-}
-
-TEST(PairDistance, at_the_ends_of_an_edge_and_across_it) {
-  const auto bounds = [](Vec2 vertex) {
-    exact::Pair pair;
-    pair.from = {1, 1};
-    pair.to = {4, 5};
-    pair.vertex = vertex;
-    const Bounds fast = exact::distance_bounds(pair);
-    const Bounds tight = exact::tight_distance_bounds(pair);
-    EXPECT_NEAR(fast.lower, fast.upper, 4e-14);
-    EXPECT_NEAR(fast.lower, tight.lower, 4e-14);
-    return fast.lower;
-  };
-  EXPECT_NEAR(bounds({-2, -3}), 5.0, 4e-14);
-  EXPECT_NEAR(bounds({7, 9}), 5.0, 4e-14);
-  EXPECT_NEAR(bounds({-7, 7}), 10.0, 4e-14);  // beside the start
-  EXPECT_NEAR(bounds({8, 2}), 5.0, 4e-14);    // beside the end
-  EXPECT_NEAR(bounds({-1.5, 6}), 5.0, 4e-14);
-  EXPECT_NEAR(bounds({1, 1}), 0.0, 4e-14);
 }
 
 TEST(Distance, bounds_hold_the_distance_of_polygons) {

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <vector>
 
 #include "pairs.hpp"
@@ -53,26 +52,6 @@ TEST(Pairwise, listed_pairs_and_threads_change_nothing) {
   EXPECT_TRUE(seen[static_cast<int>(Verdict::free)]);
   EXPECT_TRUE(seen[static_cast<int>(Verdict::collision)]);
   EXPECT_TRUE(seen[static_cast<int>(Verdict::margin)]);
-}
-
-TEST(Pairwise, the_worst_part_decides) {
-  // An L of two squares: only the second part touches.
-  Shape ell;
-  ell.add_part(std::vector<Vec2>{{0, 0}, {1, 0}, {1, 1}, {0, 1}}, 0.0);
-  ell.add_part(std::vector<Vec2>{{1, 0}, {2, 0}, {2, 1}, {1, 1}}, 0.0);
-  Scene a, b;
-  a.add(ell, {});
-  a.build();
-  const test::Outline square{{2, 3, 3, 2}, {0, 0, 1, 1}};
-  b.add(shape_of(square), {});
-  b.add(shape_of(square), {2.0, 0.0, 0.0});
-  b.build();
-  std::vector<PairResult> results(2);
-  check_pairs(a, b, {}, {.margin = 2.0, .mode = Mode::distance}, results);
-  EXPECT_EQ(results[0].verdict, Verdict::collision);
-  EXPECT_EQ(results[0].closest.distance, 0.0);
-  EXPECT_EQ(results[1].verdict, Verdict::margin);
-  EXPECT_NEAR(results[1].closest.distance, 2.0, 1e-12);
 }
 
 TEST(Pairwise, bad_input_is_never_free) {

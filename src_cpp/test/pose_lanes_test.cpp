@@ -91,33 +91,6 @@ TEST(PoseLanes, groups_end_before_what_is_far_or_not_a_number) {
   EXPECT_TRUE(LaneShape(polygon({{0.0, 0.0}}, 0.3)).is_usable());
 }
 
-// A slack that does not grow with the coordinates would fail at long walls.
-TEST(PoseLanes, are_true_beside_long_walls) {
-  std::mt19937_64 random(20261126);
-  int decided = 0;
-  for (int round = 0; round < 3000; ++round) {
-    const double yaw = real(random, -3.0, 3.0);
-    const SinCos turn = sin_cos(yaw);
-    const double far = std::pow(10.0, real(random, 0.0, 2.7));
-    Scene scene;
-    scene.add(box(far, 0.05), {0.0, 0.0, yaw});
-    scene.build();
-    const double along = real(random, -0.9, 0.9) * far;
-    const double sign = round % 2 == 0 ? 1.0 : -1.0;
-    const double gap = sign * std::pow(10.0, real(random, -16.0, -1.0));
-    const double aside = 0.35 + gap;
-    const Pose pose{along * turn.cos - aside * turn.sin, along * turn.sin + aside * turn.cos, yaw};
-    const Shape robot = box(0.5, 0.3);
-    const LaneShape ego(robot);
-    const PoseGroup::Answers answers = answers_of(scene, ego, {pose, pose});
-    EXPECT_EQ(answers.free.poses() & answers.hit, 0U);
-    EXPECT_TRUE(answers.free.poses() == 0 || gap > 0.0) << gap;
-    EXPECT_TRUE(answers.hit == 0 || gap < 0.0) << gap;
-    decided += static_cast<int>((answers.free.poses() | answers.hit) == 3U);
-  }
-  EXPECT_GT(decided, 500);
-}
-
 struct Batch {
   Scene scene;
   Shape robot;
@@ -289,36 +262,6 @@ TEST(PoseLanes, distances_do_not_depend_on_neighbours) {
     ASSERT_EQ(stopped[n].distance, together[n].distance) << n;
     ASSERT_EQ(stopped[n].nearest, together[n].nearest) << n;
   }
-}
-
-// Parallel edges have several nearest points, points have no edges, and at contact a sign is not
-// sure.
-TEST(PoseLanes, distances_of_special_pairs) {
-  const Shape robot = box(0.5, 0.25);
-  const Shape point = polygon({{0.0, 0.0}}, 0.25);
-  const double right = std::acos(-1.0) / 2.0;
-  Scene scene;
-  scene.add(box(0.5, 0.5), {3.0, 0.0, right});
-  scene.add(polygon({{0.0, 0.0}}, 0.5), {0.0, 4.0, 0.0});
-  scene.build();
-  const auto distance_at = [&scene](const Shape& shape, const Pose& pose) {
-    PoseResult result;
-    scene.check(shape, {&pose, 1}, {}, {.mode = Mode::distance}, {&result, 1});
-    EXPECT_EQ(result.status, Status::success);
-    EXPECT_LE(result.lower_bound, result.distance);
-    EXPECT_GE(result.lower_bound, result.distance - 1e-12);
-    EXPECT_EQ(is_free(result.verdict), result.lower_bound > 0.0);
-    return result.distance;
-  };
-  EXPECT_NEAR(distance_at(robot, {1.0, 0.0, right}), 1.25, 1e-12);
-  EXPECT_NEAR(distance_at(robot, {1.0, 0.9, right}), 1.25, 1e-12);
-  EXPECT_NEAR(distance_at(robot, {2.25, 0.0, right}), 0.0, 1e-12);
-  EXPECT_NEAR(distance_at(robot, {2.5, 0.0, right}), -0.25, 1e-12);
-  EXPECT_NEAR(distance_at(robot, {3.0, 0.0, right}), -0.75, 1e-12);
-  EXPECT_NEAR(distance_at(point, {0.0, 3.0, 0.1}), 0.25, 1e-12);
-  EXPECT_NEAR(distance_at(point, {0.0, 3.5, 0.1}), -0.25, 1e-12);
-  EXPECT_NEAR(distance_at(point, {0.0, 4.0, 0.1}), -0.75, 1e-12);
-  EXPECT_NEAR(distance_at(point, {3.0, 0.0, 0.1}), -0.75, 1e-12);
 }
 
 TEST(PoseLanes, see_each_pose_with_its_own_shape) {

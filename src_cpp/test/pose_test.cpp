@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 
@@ -42,6 +43,23 @@ TEST(SinCos, zero_is_exact) {
   EXPECT_EQ(sin_cos(0.0).sin, 0.0);
   EXPECT_EQ(sin_cos(0.0).cos, 1.0);
   EXPECT_EQ(sin_cos(-0.0).cos, 1.0);
+}
+
+// place() takes a pose for a translation if its sine is 0 and its cosine is 1: only at yaw 0.
+TEST(Transform, no_other_yaw_is_taken_for_zero) {
+  const auto is_rotated = [](double yaw) {
+    return Transform::from_pose({0.0, 0.0, yaw}).is_rotated();
+  };
+  for (int turns = 1; turns * 2 * std::numbers::pi < kMaxYaw; ++turns) {
+    double yaw = std::nextafter(turns * 2 * std::numbers::pi, 0.0);
+    for (int step = 0; step < 3; ++step, yaw = std::nextafter(yaw, kMaxYaw)) {
+      ASSERT_TRUE(is_rotated(yaw)) << turns;
+      ASSERT_TRUE(is_rotated(-yaw)) << turns;
+    }
+  }
+  for (const double yaw : {std::numeric_limits<double>::denorm_min(), 1e-300, 1e-9}) {
+    EXPECT_TRUE(is_rotated(yaw)) << yaw;
+  }
 }
 
 TEST(Transform, identity_has_no_error) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gjk/motion/prediction.hpp"
+#include "gjk/scene/pairwise.hpp"
 #include "gjk/scene/path.hpp"
 #include "pairs.hpp"
 
@@ -138,72 +139,6 @@ TEST(Scene, bad_margins_are_never_free) {
   }
 }
 
-TEST(Scene, is_its_pairs) {
-  std::mt19937_64 random(41);
-  std::uniform_int_distribution<std::int64_t> place(-20, 20);
-  int verdicts[4] = {0, 0, 0, 0};
-  for (int round = 0; round < 3000; ++round) {
-    std::vector<test::Outline> obstacles;
-    Scene scene;
-    for (int i = 0; i < 5; ++i) {
-      obstacles.push_back(test::random_outline(random, 6, 6, place(random), place(random)));
-      scene.add(shape_of(obstacles.back()), {});
-    }
-    scene.build();
-    const test::Outline outline = test::random_outline(random, 6, 6);
-    const Shape car = shape_of(outline);
-    Scene::Ego ego(car);
-    const double margin = round % 2;
-    bool hit = false, close = false;
-    double least = std::numeric_limits<double>::infinity();
-    for (const test::Outline& obstacle : obstacles) {
-      const Closest pair = closest(outline.convex(), obstacle.convex());
-      hit = hit || !test::disjoint(outline, obstacle);
-      close = close || classify(outline.convex(), obstacle.convex(), margin) != Verdict::free;
-      least = std::min(least, pair.distance);
-    }
-    const Verdict truth = hit ? Verdict::collision : (close ? Verdict::margin : Verdict::free);
-    ++verdicts[static_cast<int>(truth)];
-    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
-      const PoseResult result = scene.check(ego, {}, {.margin = margin, .mode = mode});
-      ASSERT_EQ(result.verdict, truth) << "round " << round;
-      if (mode == Mode::collide) continue;
-      ASSERT_NEAR(result.distance, least, 1e-12 * (1.0 + std::fabs(least))) << "round " << round;
-      ASSERT_LE(result.lower_bound, least);
-    }
-  }
-  for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 100);
-}
-
-TEST(Scene, threads_change_nothing) {
-  std::mt19937_64 random(43);
-  std::uniform_real_distribution<double> place(-60.0, 60.0);
-  std::vector<Vec2> places(200);
-  for (Vec2& at : places) at = {place(random), place(random)};
-  const Scene scene = scene_of(places);
-  const Shape car = square();
-  std::vector<Pose> poses(5000);
-  for (Pose& pose : poses) pose = {place(random), place(random), place(random)};
-  for (const bool stop : {false, true}) {
-    for (const Mode mode : {Mode::collide, Mode::distance}) {
-      const CheckOptions options{.margin = 0.1, .mode = mode, .stop_at_first = stop};
-      std::vector<PoseResult> one(poses.size());
-      scene.check(car, poses, {}, options, one);
-      for (const unsigned threads : {2U, 7U}) {
-        std::vector<PoseResult> many(poses.size());
-        scene.check(car, poses, {}, options, many, threads);
-        for (std::size_t n = 0; n < poses.size(); ++n) {
-          ASSERT_EQ(one[n].verdict, many[n].verdict) << n;
-          ASSERT_EQ(one[n].nearest, many[n].nearest) << n;
-          if (mode == Mode::distance && one[n].status == Status::success) {
-            ASSERT_EQ(one[n].distance, many[n].distance) << n;
-          }
-        }
-      }
-    }
-  }
-}
-
 // Everything that a result holds, bit by bit.
 void expect_same(const PoseResult& one, const PoseResult& other, std::size_t n) {
   ASSERT_EQ(one.verdict, other.verdict) << n;
@@ -251,6 +186,17 @@ TEST(Scene, a_batch_is_its_poses) {
     for (std::size_t n = 0; n < poses.size(); ++n) {
       expect_same(batch[n], scene.check(ego, poses[n], options), n);
       ++verdicts[static_cast<int>(batch[n].verdict)];
+      if (n % 50 != 0 || scene.size() == 0) continue;
+      Scene alone;
+      alone.add(car, poses[n]);
+      alone.build();
+      std::vector<PairResult> pairs(scene.size());  // without the tree
+      check_pairs(alone, scene, {}, options, pairs);
+      Verdict worst = Verdict::free;
+      for (const PairResult& pair : pairs) {
+        if (severity(pair.verdict) > severity(worst)) worst = pair.verdict;
+      }
+      ASSERT_EQ(batch[n].verdict, worst) << n;
     }
   }
   for (const int count : verdicts) EXPECT_GT(count, 500);
@@ -299,89 +245,6 @@ TEST(Scene, an_update_leaves_the_scene_to_its_readers) {
     EXPECT_EQ(before.check(ego, there, {}).verdict, Verdict::free);
   }
   EXPECT_GT(before.bytes(), 300 * sizeof(Pose));
-}
-
-// Obstacles of every kind of motion against the pairs at that time, by the motion's own pose.
-TEST(Scene, in_time_is_its_pairs) {
-  std::mt19937_64 random(44);
-  const auto in = [&random](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
-  const Shape car = shape_of({{-1, 2.5, 2.5, -1}, {-1, -1, 1, 1}});
-  int verdicts[4] = {0, 0, 0, 0};
-  for (int round = 0; round < 300; ++round) {
-    const Vec2 middle = round % 3 == 0 ? Vec2{6.6e5, 4e6} : Vec2{};
-    const double epoch = round % 5 == 0 ? 1.8e9 : 0.0;
-    struct Obstacle {
-      Shape shape;
-      std::vector<Piece> motion;
-      double stamp = 0.0;
-    };
-    std::vector<Obstacle> obstacles(static_cast<std::size_t>(1 + round % 70));
-    Scene scene;
-    for (Obstacle& obstacle : obstacles) {
-      obstacle.shape = shape_of(test::random_outline(random, 8, 3), round % 2 ? 0.25 : 0.0);
-      ReportedMotion reported;
-      obstacle.stamp = epoch + in(-0.5, 0.0);
-      reported.pose = {middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
-      std::vector<double> times;
-      std::vector<Pose> poses;
-      const int kind = static_cast<int>(random() % 3);
-      if (kind == 0) reported.velocity = {0, 0, 0};
-      if (kind == 1) reported.velocity = {in(-10, 10), in(-10, 10), round % 2 ? in(-1, 1) : 0.0};
-      if (kind == 2) {
-        Pose pose = reported.pose;
-        for (double t = in(0, 0.3); t < 3.0; t += in(0.1, 0.7)) {
-          pose = {pose.x + in(-3, 3), pose.y + in(-3, 3), pose.yaw + (round % 4 ? in(-1, 1) : 0.0)};
-          times.push_back(t);
-          poses.push_back(pose);
-        }
-        reported.path_times = times;
-        reported.path_poses = poses;
-      }
-      append_prediction(reported, {static_cast<PredictionPolicy>(round % 3), 3.0}, obstacle.motion);
-      scene.add(obstacle.shape, reported.pose, obstacle.motion, obstacle.stamp);
-    }
-    scene.build();
-    Scene::Ego ego(car);
-    for (int query = 0; query < 40; ++query) {
-      const Pose pose{middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
-      const double t = epoch + in(-0.2, 2.7);
-      double least = std::numeric_limits<double>::infinity();
-      bool known = true;
-      for (const Obstacle& obstacle : obstacles) {
-        std::size_t hint = 0;
-        const Piece* piece = piece_at(obstacle.motion, t - obstacle.stamp, hint);
-        if (piece == nullptr) {
-          known = false;
-          continue;
-        }
-        const Convex part = obstacle.shape.part(0);
-        const Pose then = piece->at(t - obstacle.stamp, reach(part)).pose;
-        Rooms rooms;
-        least = std::min(least, closest(rooms.p.place(car.part(0), Transform::from_pose(pose)),
-                                        rooms.q.place(part, Transform::from_pose(then)))
-                                    .distance);
-      }
-      if (std::fabs(least) < 1e-6) continue;
-      const Verdict truth =
-          least < 0.0 ? Verdict::collision : (known ? Verdict::free : Verdict::unknown);
-      ++verdicts[static_cast<int>(truth)];
-      for (const Mode mode : {Mode::collide, Mode::distance}) {
-        const PoseResult result = scene.check(ego, pose, t, {.mode = mode});
-        ASSERT_EQ(result.verdict, truth) << "round " << round << " query " << query;
-        if (truth == Verdict::unknown) {
-          ASSERT_EQ(result.status, Status::prediction_too_short);
-          ASSERT_TRUE(std::isnan(result.distance));
-        } else if (mode == Mode::distance && std::isfinite(least)) {
-          ASSERT_NEAR(result.distance, least, 1e-7) << "round " << round << " query " << query;
-        }
-      }
-    }
-  }
-  EXPECT_GT(verdicts[static_cast<int>(Verdict::free)], 500);
-  EXPECT_GT(verdicts[static_cast<int>(Verdict::unknown)], 500);
-  EXPECT_GT(verdicts[static_cast<int>(Verdict::collision)], 200);
 }
 
 TEST(Scene, motions_beyond_the_domain_are_never_free) {

@@ -74,40 +74,6 @@ TEST(Simd, sine_and_cosine_are_the_same_in_lanes) {
   }
 }
 
-TEST(Simd, all_sets_agree) {
-  std::mt19937_64 random(20261120);
-  int collisions = 0;
-  constexpr int kRounds = 20000;
-  for (int round = 0; round < kRounds; ++round) {
-    // A grid this coarse gives contacts, parallel edges and shared vertices.
-    const auto upto = [&random](std::uint64_t n) { return static_cast<int>(random() % n) + 1; };
-    const Outline p = random_outline(random, upto(40), 24);
-    const Outline q = random_outline(random, upto(40), 24, upto(36), -upto(12));
-    const Convex a = p.convex();
-    const Convex b = q.convex();
-    const Verdict exactly = exact::collide(a, b);
-    collisions += exactly == Verdict::collision ? 1 : 0;
-    on_each_set([&] { return collide(a, b); },
-                [&](Verdict, Verdict verdict, int set) {
-                  ASSERT_EQ(verdict, exactly) << "set " << set << " round " << round << "\n"
-                                              << p.literal() << "\n"
-                                              << q.literal();
-                });
-    on_each_set([&] { return closest(a, b); },
-                [&](const Closest& one, const Closest& other, int set) {
-                  ASSERT_EQ(one.distance, other.distance)
-                      << "set " << set << " round " << round << "\n"
-                      << p.literal() << "\n"
-                      << q.literal();
-                  ASSERT_EQ(one.lower_bound, other.lower_bound);
-                  ASSERT_EQ(one.point_a, other.point_a);
-                  ASSERT_EQ(one.direction, other.direction);
-                });
-  }
-  EXPECT_GT(collisions, kRounds / 10);
-  EXPECT_LT(collisions, kRounds * 9 / 10);
-}
-
 TEST(Simd, support_is_the_first_of_the_farthest) {
   std::mt19937_64 random(7);
   const auto small = [&random](int most) {

@@ -39,12 +39,6 @@ Names after_s1d(const std::vector<Vec2>& points) {
   return kept(s);
 }
 
-Names after_s2d(const std::vector<Vec2>& points) {
-  Simplex s = simplex(points);
-  s2d(s);
-  return kept(s);
-}
-
 TEST(S1D, regions) {
   EXPECT_EQ(after_s1d({{1, 1}, {3, 1}}), Names({0}));      // O before A
   EXPECT_EQ(after_s1d({{-3, 1}, {-1, 1}}), Names({1}));    // O past B
@@ -92,19 +86,6 @@ TEST(S2D, keeps_the_part_nearest_the_origin) {
     }
   }
   for (const int count : regions) EXPECT_GT(count, 5);  // A, AB, CA and enclosed: barycodes 4 6 5 7
-}
-
-TEST(S2D, beyond_edges_and_vertex) {
-  EXPECT_EQ(after_s2d({{0, 2}, {-1, -1}, {1, -1}}), Names({0, 1, 2}));   // 7
-  EXPECT_EQ(after_s2d({{-0.5, 2}, {-4, -1}, {-1, -1}}), Names({0, 2}));  // 5: beyond CA
-  EXPECT_EQ(after_s2d({{0.5, 2}, {1, -1}, {4, -1}}), Names({0, 1}));     // 6: beyond AB
-  EXPECT_EQ(after_s2d({{0, -1}, {-1, -2}, {1, -2}}), Names({0}));        // 4: beyond A
-}
-
-// At an obtuse angle the cone of A holds parts that project onto the edges.
-TEST(ConeRegion, obtuse_angle_goes_to_the_edges) {
-  EXPECT_EQ(after_s2d({{1, -1}, {-20, -6}, {22, -2}}), Names({0, 1}));
-  EXPECT_EQ(after_s2d({{-1, -1}, {-22, -2}, {20, -6}}), Names({0, 2}));
 }
 
 TEST(EnclosesOrigin, is_strict_and_never_guesses) {

@@ -23,16 +23,13 @@ enum class Type {
   touching,
   near,
   contact,
-  degenerate,
   rounded,
   posed,
-  short_edges,
   first_family  // and the others after it
 };
 inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::first_family);
 inline constexpr std::array<std::string_view, kTypes> kTypeNames{
-    "distant",    "overlapping", "touching", "near",       "contact",
-    "degenerate", "rounded",     "posed",    "short_edges"};
+    "distant", "overlapping", "touching", "near", "contact", "rounded", "posed"};
 inline constexpr std::size_t kAllTypes = kTypes + kFamilyNames.size();
 
 inline bool is_family(Type type) { return type >= Type::first_family; }
@@ -98,6 +95,21 @@ inline void bring_together(Pair& pair, double gap) {
   if (length > 0.0) pair.q = moved(pair.q, ((gap - length) / length) * away);
 }
 
+// The same set with vertices repeated, and put in the middle of edges where that is exact.
+inline Polygon decorated(const Polygon& polygon, Random& random) {
+  Polygon result;
+  const int start = random.below(polygon.size());
+  for (int k = 0; k < polygon.size() && result.size() < 60; ++k) {
+    const Vec2 from = polygon.vertex((start + k) % polygon.size());
+    const Vec2 to = polygon.vertex((start + k + 1) % polygon.size());
+    result.add(from);
+    if (random.chance(0.2)) result.add(from);
+    const Vec2 middle = 0.5 * (from + to);
+    if (random.chance(0.3) && polygon.size() > 1 && collinear(from, middle, to)) result.add(middle);
+  }
+  return result;
+}
+
 // On a grid of small integers, where contacts are exact: a vertex on a vertex, a vertex in the
 // middle of an edge, an edge on an edge; or none of these.
 inline Pair on_lattice(Random& random) {
@@ -138,23 +150,9 @@ inline Pair on_lattice(Random& random) {
     *polygon = moved(*polygon, place);
     for (double& x : polygon->x) x *= unit;
     for (double& y : polygon->y) y *= unit;
+    if (random.chance(0.3)) *polygon = decorated(*polygon, random);
   }
   return pair;
-}
-
-// The same set with vertices repeated, and put in the middle of edges where that is exact.
-inline Polygon decorated(const Polygon& polygon, Random& random) {
-  Polygon result;
-  const int start = random.below(polygon.size());
-  for (int k = 0; k < polygon.size() && result.size() < 60; ++k) {
-    const Vec2 from = polygon.vertex((start + k) % polygon.size());
-    const Vec2 to = polygon.vertex((start + k + 1) % polygon.size());
-    result.add(from);
-    if (random.chance(0.2)) result.add(from);
-    const Vec2 middle = 0.5 * (from + to);
-    if (random.chance(0.3) && polygon.size() > 1 && collinear(from, middle, to)) result.add(middle);
-  }
-  return result;
 }
 
 // Circles, capsules and rounded polygons about as far apart as the radii and the margin reach.
@@ -197,66 +195,11 @@ inline Pair rounded(Random& random) {
   return pair;
 }
 
-// A polygon with edges as short as the rounding of its coordinates, which a placement turns any
-// way: a circle that is closed up to rounding, vertices that repeat up to 4 ulp, a cut corner, a
-// tip, a sliver.
-inline Polygon with_short_edges(double size, Random& random) {
-  const auto short_length = [&] { return std::ldexp(size, -random.between(20, 56)); };
-  const auto ulps = [&](double v) {
-    for (int k = random.between(0, 4); k > 0; --k)
-      v = std::nextafter(v, random.chance(0.5) ? 9 : -9);
-    return v;
-  };
-  Polygon points;
-  switch (random.below(5)) {
-    case 0: {
-      const int n = random.between(4, 32);
-      const double turn = random.chance(0.5) ? 1.0 : -1.0;
-      for (int i = 0; i <= n; ++i) {
-        const SinCos at = sin_cos(turn * 6.283185307179586 * i / n);
-        points.add({size * at.cos, size * at.sin});
-      }
-      return points;
-    }
-    case 1: {
-      const Polygon once = polygon(size, random);
-      for (int i = 0; i < once.size(); ++i) {
-        for (int k = random.between(1, 3); k > 0; --k) {
-          points.add({ulps(once.x[static_cast<std::size_t>(i)]),
-                      ulps(once.y[static_cast<std::size_t>(i)])});
-        }
-      }
-      return points;
-    }
-    case 2: {
-      const double cut = short_length();
-      for (const Vec2 v : {Vec2{0.0, 0.0}, Vec2{size, 0.0}, Vec2{size, 0.5 * size - cut},
-                           Vec2{size - cut, 0.5 * size}, Vec2{0.0, 0.5 * size}}) {
-        points.add(v);
-      }
-      return points;
-    }
-    case 3: {
-      const double tip = short_length();
-      for (const Vec2 v : {Vec2{0.0, 0.0}, Vec2{size, -tip}, Vec2{size, tip},
-                           Vec2{size * random.uniform(), -size * random.uniform()}}) {
-        points.add(v);
-      }
-      return points;
-    }
-    default: {
-      const double width = short_length();
-      for (const Vec2 v : {Vec2{-size, -width}, Vec2{size, 0.0}, Vec2{-size, width}}) {
-        points.add(v);
-      }
-      return points;
-    }
-  }
-}
-
 // Local shapes at poses, mostly about to touch.
-inline Pair posed(double size, const Polygon& p, const Polygon& q, Random& random) {
-  Pair pair{convex_hull(p), convex_hull(q), 0, 0, 0, true, {}, {}};
+inline Pair posed(Random& random) {
+  const double size = scale(random, -3, 6);
+  const Polygon p = polygon(size, random);
+  Pair pair{convex_hull(p), convex_hull(polygon(size, random)), 0, 0, 0, true, {}, {}};
   const auto pose = [&](Vec2 at) {
     const double turn = random.chance(0.1) ? 1e5 : 7.0;
     return Pose{at.x, at.y, random.uniform(-turn, turn)};
@@ -304,32 +247,9 @@ inline Pair draw(Type type, Random& random) {
   if (is_family(type)) return detail::of_family(family_of(type), random);
   if (type == Type::contact) return detail::on_lattice(random);
   if (type == Type::rounded) return detail::rounded(random);
-  if (type == Type::posed || type == Type::short_edges) {
-    const double size = detail::scale(random, -3, 6);
-    const bool is_short = type == Type::short_edges;
-    const Polygon p =
-        is_short ? detail::with_short_edges(size, random) : detail::polygon(size, random);
-    const Polygon q = is_short && random.chance(0.5) ? detail::with_short_edges(size, random)
-                                                     : detail::polygon(size, random);
-    return detail::posed(size, p, q, random);
-  }
+  if (type == Type::posed) return detail::posed(random);
 
   Pair pair;
-  if (type == Type::degenerate) {
-    if (random.chance(0.5)) {
-      pair = detail::on_lattice(random);
-    } else {
-      const detail::Size at = detail::size_and_place(random);
-      pair.p = moved(detail::degenerate(at.size, random), at.place);
-      pair.q = moved(detail::degenerate(at.size, random),
-                     at.place + (at.size * random.uniform(0.0, 2.0)) * random.direction());
-      if (random.chance(0.7)) detail::bring_together(pair, 0.0);
-    }
-    pair.p = detail::decorated(convex_hull(pair.p), random);
-    pair.q = detail::decorated(convex_hull(pair.q), random);
-    return pair;
-  }
-
   const detail::Size at = detail::size_and_place(random);
   const bool overlaps = type == Type::overlapping;
   const double apart = at.size * (overlaps ? random.uniform(0.0, 0.6) : random.uniform(1.5, 20.0));
