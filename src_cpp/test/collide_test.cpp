@@ -103,19 +103,5 @@ TEST(CollideByGjk, running_out_of_iterations_is_never_free) {
   EXPECT_LE(endless.asked, kMaxIterations);
 }
 
-TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {
-  // Below kMinExactCoordinate products underflow; what lies within that of contact is a collision.
-  const Outline p{{0, 1e-200, 0}, {0, 0, 1e-200}};
-  const Outline q{{2e-200, 3e-200, 2e-200}, {2e-200, 2e-200, 3e-200}};
-  EXPECT_EQ(collide(p.convex(), q.convex()), Verdict::collision);
-  const Outline far{{1, 2, 1}, {1, 1, 2}};
-  EXPECT_EQ(collide(p.convex(), far.convex()), Verdict::free);
-  // Not where a pose makes them either.
-  const Outline origin{{0}, {0}};
-  Room room;
-  const Convex& placed = room.place(origin.convex(), Transform::from_pose({0.0, 3e-123, 0.0}));
-  EXPECT_EQ(collide(placed, origin.convex()), Verdict::collision);
-}
-
 }  // namespace
 }  // namespace gjk::collide_test

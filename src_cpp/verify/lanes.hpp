@@ -95,23 +95,11 @@ inline LaneWorld draw_lane_world(Random& random) {
 inline void check_lane_world(const LaneWorld& drawn, Report& report) {
   const World& world = drawn.world;
   Scene scene;
-  std::vector<const Body*> bodies;
-  std::vector<Placement> stated;
-  std::vector<TruePose> places;
-  for (const Body& obstacle : world.obstacles) {
-    scene.add(obstacle.shape, obstacle.pose);
-    bodies.push_back(&obstacle);
-    stated.push_back({obstacle.pose});
-    places.push_back(TruePose::of(obstacle.pose));
-  }
+  for (const Body& obstacle : world.obstacles) scene.add(obstacle.shape, obstacle.pose);
   scene.set_margins(drawn.margins, {});
   scene.build();
   const Obstacles& obstacles = scene.obstacles();
-  std::vector<PlacedTruth> truths;
-  for (const Pose& pose : world.poses) {
-    truths.emplace_back(world.ego, Placement{pose}, TruePose::of(pose), bodies, stated, places,
-                        obstacles.origin());
-  }
+  const std::vector<PlacedTruth> truths = truths_of(world, obstacles.origin());
   const auto fail = [&](const std::string& kind, std::size_t i) {
     Body ego = world.ego;
     ego.pose = world.poses[i];
@@ -145,7 +133,7 @@ inline void check_lane_world(const LaneWorld& drawn, Report& report) {
     for (int k = 0; k < group.size(); ++k) {
       const std::size_t i = group.number(k);
       if (answers.free.at(k, world.margin).proves(world.margin)) {
-        for (std::size_t j = 0; j < bodies.size(); ++j) {
+        for (std::size_t j = 0; j < world.obstacles.size(); ++j) {
           const double margin = world.margin + (drawn.margins.empty() ? 0.0 : drawn.margins[j]);
           if (truths[i].compare(margin, 0.0, j) <= 0) fail("lanes: falsely FREE", i);
         }

@@ -199,6 +199,24 @@ class PlacedTruth {
   mutable std::vector<std::unique_ptr<Truth>> truths_;
 };
 
+// The truth at each pose of the ego, with the obstacles at rest.
+inline std::vector<PlacedTruth> truths_of(const World& world, Vec2 origin) {
+  std::vector<const Body*> bodies;
+  std::vector<Placement> stated;
+  std::vector<TruePose> places;
+  for (const Body& obstacle : world.obstacles) {
+    bodies.push_back(&obstacle);
+    stated.push_back({obstacle.pose});
+    places.push_back(TruePose::of(obstacle.pose));
+  }
+  std::vector<PlacedTruth> truths;
+  for (const Pose& pose : world.poses) {
+    truths.emplace_back(world.ego, Placement{pose}, TruePose::of(pose), bodies, stated, places,
+                        origin);
+  }
+  return truths;
+}
+
 // What was found, by kind: how often, and the first.
 class Report {
  public:
@@ -280,20 +298,7 @@ inline void check_world(const World& world, Report& report) {
   for (const Body& obstacle : world.obstacles) scene.add(obstacle.shape, obstacle.pose);
   scene.build();
   const Vec2 origin = scene.obstacles().origin();
-  std::vector<const Body*> bodies;
-  std::vector<Placement> stated;
-  std::vector<TruePose> places;
-  for (const Body& obstacle : world.obstacles) {
-    bodies.push_back(&obstacle);
-    stated.push_back({obstacle.pose});
-    places.push_back(TruePose::of(obstacle.pose));
-  }
-  std::vector<PlacedTruth> truths;
-  truths.reserve(world.poses.size());
-  for (const Pose& pose : world.poses) {
-    truths.emplace_back(world.ego, Placement{pose}, TruePose::of(pose), bodies, stated, places,
-                        origin);
-  }
+  const std::vector<PlacedTruth> truths = truths_of(world, origin);
   const auto describe_at = [&](std::size_t i) {
     Body ego = world.ego;
     ego.pose = world.poses[i];
