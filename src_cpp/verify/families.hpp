@@ -27,11 +27,12 @@ enum class Family {
   tiny,            // denormal coordinates, and 1e-160 m next to 1 m
   huge,            // up to 1e14 m
   utm,             // at 5e5 m, 5e6 m
-  drives           // on round grids, with clearances equal to the margin
+  drives,          // on round grids, with clearances equal to the margin
+  cuts             // polygons cut in two, within each other, or with a speck at their border
 };
-inline constexpr std::array<std::string_view, 10> kFamilyNames{
-    "closed_rings", "repeats", "slivers", "tips", "collinear_runs",
-    "parallels",    "tiny",    "huge",    "utm",  "drives"};
+inline constexpr std::array<std::string_view, 11> kFamilyNames{
+    "closed_rings", "repeats", "slivers", "tips",   "collinear_runs", "parallels",
+    "tiny",         "huge",    "utm",     "drives", "cuts"};
 
 // A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
 inline Vec2 separation(const Polygon& p, const Polygon& q) {
@@ -201,7 +202,7 @@ inline Polygon with_runs(Random& random) {
 // Of sizes that differ by hundreds of powers of ten.
 inline Polygon with_tiny(Random& random) {
   const auto length = [&] {
-    switch (random.below(6)) {
+    switch (random.below(7)) {
       case 0:
         return std::ldexp(static_cast<double>(random.between(1, 9)), -1074);
       case 1:
@@ -212,6 +213,8 @@ inline Polygon with_tiny(Random& random) {
         return power_of_ten(random, -42.0, -38.0);  // about kMinExactCoordinate
       case 4:
         return 0.0;
+      case 5:
+        return power_of_ten(random, 0.0, 12.0);
       default:
         return random.uniform(0.1, 2.0);
     }
@@ -444,10 +447,34 @@ inline Meeting drive(Random& random) {
   return meeting;
 }
 
+// What shares an edge with a polygon, or a vertex, up to some ulp; or is within it, or the same.
+inline Meeting cut(Random& random) {
+  const double size = random.uniform(0.3, 100.0);
+  const Polygon whole = placed(valtr(random.between(4, 16), size, size * random.uniform(), random),
+                               random.direction(), {});
+  const int n = whole.size();
+  const int at = random.between(2, n - 2);
+  const int how = random.below(3);
+  const double shrink = random.chance(0.3) ? 1.0 : power_of_ten(random, -9.0, 0.0);
+  const Vec2 middle = 0.5 * (whole.vertex(0) + whole.vertex(at));
+  const Vec2 border = whole.vertex(0) + random.uniform() * (whole.vertex(1) - whole.vertex(0));
+  Polygon p;
+  Polygon q;
+  for (int i = 0; i < n; ++i) {
+    const Vec2 v = whole.vertex(i);
+    if (how > 0 || i <= at) p.add(v);
+    if (how == 1) q.add(middle + shrink * (v - middle));
+    if (how == 2) q.add(border + 1e-7 * (v - middle));
+    if (how == 0 && (i >= at || i == 0)) q.add(random.chance(0.3) ? by_ulps(v, random) : v);
+  }
+  return {body_of(p, 0.0, random), body_of(q, 0.0, random), a_margin(random)};
+}
+
 }  // namespace detail
 
 inline Meeting draw_meeting(Family family, Random& random) {
   if (family == Family::drives) return detail::drive(random);
+  if (family == Family::cuts) return detail::cut(random);
   const auto other = [&] {  // the family's against its own or against something plain
     return random.chance(0.5) ? outline_of(family, random) : detail::plain(random);
   };

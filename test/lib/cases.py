@@ -120,36 +120,6 @@ def scaled(points: Sequence[Point], factor: float) -> list[Point]:
     return [(factor * p[0], factor * p[1]) for p in points]
 
 
-def untidy(rng: random.Random, points: Sequence[Point]) -> list[Point]:
-    """The same ring: other first vertex, maybe other winding, repeated vertices, maybe closed."""
-    start = rng.randrange(len(points))
-    ring = [*points[start:], *points[:start]]
-    if rng.random() < 0.5:
-        ring.reverse()
-    ring = [p for p in ring for _ in range(rng.choice((1, 1, 1, 2, 3)))]
-    return [*ring, ring[0]] if rng.random() < 0.5 else ring
-
-
-def nudged(rng: random.Random, p: Point) -> Point:
-    """A neighbouring double in one coordinate; beside zero, the least one that is exact."""
-
-    def beside(x: float) -> float:
-        sign = rng.choice((-1.0, 1.0))
-        return math.nextafter(x, sign * math.inf) if x else sign * 1e-40
-
-    x, y = float(p[0]), float(p[1])
-    return (beside(x), y) if rng.random() < 0.5 else (x, beside(y))
-
-
-def with_midpoints(points: Sequence[Point]) -> list[Point]:
-    """A collinear vertex in every edge; exact where the coordinates are even integers."""
-    ring: list[Point] = []
-    for i, p in enumerate(points):
-        q = points[i - 1]
-        ring += [((p[0] + q[0]) // 2, (p[1] + q[1]) // 2), p]
-    return ring
-
-
 def sides(rng: random.Random) -> int:
     return rng.choice((3, 4, 4, 5, 6, 8, 12, 16, 24))
 
@@ -174,14 +144,6 @@ def doubles(rng: random.Random) -> Pair:
     return Body.of(hull(moved(a, x, y))), Body.of(hull(moved(b, x, y)))
 
 
-def utm(rng: random.Random) -> Pair:
-    """Vehicles at UTM coordinates, where a double's step is half a nanometre."""
-    a = polygon(rng, sides(rng), 5, 2)
-    b = polygon(rng, sides(rng), 5, 2)
-    b = moved(b, rng.uniform(-5, 5), rng.uniform(-3, 3))
-    return Body.of(hull(moved(a, 6.6e5, 4.0e6))), Body.of(hull(moved(b, 6.6e5, 4.0e6)))
-
-
 def needles(rng: random.Random) -> Pair:
     """Slivers of a micrometre and less on lengths of up to a kilometre, crossing or just not."""
 
@@ -202,29 +164,6 @@ def needles(rng: random.Random) -> Pair:
     return (Body.of(a), Body.of(b)) if len(b) > 2 else needles(rng)
 
 
-def collinear_and_repeated(rng: random.Random) -> Pair:
-    """Untidy outlines: collinear vertices, repeated ones, any winding, open or closed."""
-    size = rng.choice((8, 64, 1 << 16))
-    outlines = []
-    for _ in "ab":
-        ring = [(2 * p[0], 2 * p[1]) for p in polygon_on_grid(rng, sides(rng), size)]
-        ring = moved(ring, 2 * rng.randint(-size, size), 2 * rng.randint(-size, size))
-        outlines.append(untidy(rng, with_midpoints(ring)))
-    return Body.of(scaled(outlines[0], 1.0)), Body.of(scaled(outlines[1], 1.0))
-
-
-def small_grid(rng: random.Random) -> Pair:
-    """A few cells of a grid: every way for points, segments and polygons to touch."""
-
-    def outline() -> list[Point]:
-        n = rng.choice((1, 2, 3, 4, 5, 6))
-        x, y = rng.randint(0, 4), rng.randint(0, 4)
-        points = [(x + rng.randint(0, 3), y + rng.randint(0, 3)) for _ in range(n)]
-        return scaled(hull(points), 1.0)
-
-    return Body.of(outline()), Body.of(outline())
-
-
 def touching(rng: random.Random) -> Pair:
     """A vertex of b exactly on an edge or a vertex of a, and the rest of b beyond that edge."""
     size = rng.choice((16, 1 << 20))
@@ -240,46 +179,6 @@ def touching(rng: random.Random) -> Pair:
     return Body.of(scaled(a, scale)), Body.of(scaled(b, scale))
 
 
-def touching_nudged(rng: random.Random) -> Pair:
-    """As ``touching``, off by one step of a double in one or two vertices."""
-    a, b = touching(rng)
-    offset = rng.choice((0.0, 0.0, 1000.0, 6.6e5))
-    outlines = []
-    for body in (a, b):
-        ring = moved(list(body.points), offset, -offset)
-        i = rng.randrange(len(ring))
-        ring[i] = nudged(rng, ring[i])
-        outlines.append(hull(ring))
-    if min(map(len, outlines)) < 3:
-        return touching_nudged(rng)
-    return Body.of(outlines[0]), Body.of(outlines[1])
-
-
-def halves(rng: random.Random) -> Pair:
-    """One polygon of full doubles cut along a diagonal: the halves share an edge, or nearly."""
-    ring = polygon(rng, rng.randint(5, 16), rng.uniform(1, 100), rng.uniform(1, 100))
-    if len(ring) < 4:
-        return halves(rng)
-    cut = rng.randint(2, len(ring) - 2)
-    a, b = ring[: cut + 1], [*ring[cut:], ring[0]]
-    for i in rng.choice(((), (0,), (-1,), (0, -1))):
-        b[i] = nudged(rng, b[i])
-    a, b = hull(a), hull(b)
-    return (Body.of(a), Body.of(b)) if min(len(a), len(b)) > 2 else halves(rng)
-
-
-def parallel(rng: random.Random) -> Pair:
-    """Two boxes with parallel edges at any angle, a tiny gap or overlap between them."""
-    turn = rng.choice((0.0, math.pi / 4, rng.uniform(0, 2 * math.pi)))
-    gap = rng.choice((-1.0, 1.0)) * 10.0 ** rng.uniform(-17, 0) * rng.choice((0, 1))
-    slide = rng.uniform(-3, 3)
-    a = [(-2.0, -1.0), (2.0, -1.0), (2.0, 1.0), (-2.0, 1.0)]
-    b = [(-1.0, 1.0 + gap), (1.0, 1.0 + gap), (1.0, 2.0), (-1.0, 2.0)]
-    a = [turned(p, turn) for p in a]
-    b = [turned(p, turn) for p in moved(b, slide, 0.0)]
-    return Body.of(hull(a)), Body.of(hull(b))
-
-
 def contained(rng: random.Random) -> Pair:
     """One polygon inside the other, or the same polygon twice."""
     a = polygon(rng, sides(rng), rng.uniform(2, 50), rng.uniform(2, 50))
@@ -290,55 +189,6 @@ def contained(rng: random.Random) -> Pair:
     if shrink == 1.0:
         b = a
     return (Body.of(a), Body.of(b)) if len(b) > 2 else contained(rng)
-
-
-def size_ratio(rng: random.Random) -> Pair:
-    """A speck of 1e-6 m at the border of a polygon of 1e4 m."""
-    a = polygon(rng, sides(rng), 1e4, rng.uniform(1, 1e4))
-    i = rng.randrange(len(a))
-    t = rng.random()
-    x = a[i - 1][0] + t * (a[i][0] - a[i - 1][0])
-    y = a[i - 1][1] + t * (a[i][1] - a[i - 1][1])
-    speck = moved(polygon(rng, sides(rng), 1e-6, 1e-6), x, y)
-    return (Body.of(a), Body.of(hull(speck))) if len(hull(speck)) > 2 else size_ratio(rng)
-
-
-def tiny(rng: random.Random) -> Pair:
-    """The grid of ``small_grid`` and of ``valtr_pair`` at 1e-39 m a cell."""
-    make, factor = rng.choice(((small_grid, 2.0**-129), (valtr_pair, 2.0**-111)))
-    a, b = make(rng)
-    return Body.of(scaled(a.points, factor)), Body.of(scaled(b.points, factor))
-
-
-def huge(rng: random.Random) -> Pair:
-    """Coordinates up to the limit of 1e15 m."""
-    make, factor = rng.choice(((small_grid, 2.0**46), (valtr_pair, 2.0**46)))
-    a, b = make(rng)
-    return Body.of(scaled(a.points, factor)), Body.of(scaled(b.points, factor))
-
-
-def magnitudes(rng: random.Random) -> Pair:
-    """Points whose coordinates differ by up to fifty orders of magnitude."""
-
-    def coordinate() -> float:
-        if rng.random() < 0.2:
-            return 0.0
-        power = rng.choice((-130, -60, -20, 0, 3, 40))
-        return rng.choice((-1, 1)) * rng.uniform(1, 2) * 2.0**power
-
-    def outline() -> list[Point]:
-        return hull([(coordinate(), coordinate()) for _ in range(rng.choice((1, 2, 3, 4, 6)))])
-
-    return Body.of(outline()), Body.of(outline())
-
-
-def round_on_grid(rng: random.Random) -> Pair:
-    """Whole-number radii on a grid with 3-4-5 triangles: round shapes that exactly touch."""
-    a, b = small_grid(rng)
-    b = Body.of(
-        moved(b.points, rng.choice((0.0, 3.0, 4.0, 5.0, 8.0)), rng.choice((0.0, 4.0, 6.0)))
-    )
-    return Body(a.points, float(rng.randint(0, 5))), Body(b.points, float(rng.randint(0, 5)))
 
 
 def rounded(rng: random.Random) -> Pair:
@@ -354,32 +204,11 @@ def rounded(rng: random.Random) -> Pair:
     return a, Body.of(hull(b_points), b.radius)
 
 
-def rounded_touching(rng: random.Random) -> Pair:
-    """Two round shapes whose radii are the rounded gap of their outlines, or next to it."""
-    a, b = rounded(rng)
-    gap = min(math.dist(p, q) for p in a.points[:1] for q in b.points[:1])
-    gap = rng.choice((gap, math.nextafter(gap, 0), math.nextafter(gap, math.inf)))
-    share = rng.choice((0.0, 0.5, rng.random()))
-    return Body(a.points[:1], share * gap), Body(b.points[:1], gap - share * gap)
-
-
 KINDS: dict[str, Callable[[random.Random], Pair]] = {
     "valtr": valtr_pair,
     "doubles": doubles,
-    "utm": utm,
     "needles": needles,
-    "collinear_and_repeated": collinear_and_repeated,
-    "small_grid": small_grid,
     "touching": touching,
-    "touching_nudged": touching_nudged,
-    "halves": halves,
-    "parallel": parallel,
     "contained": contained,
-    "size_ratio": size_ratio,
-    "tiny": tiny,
-    "huge": huge,
-    "magnitudes": magnitudes,
-    "round_on_grid": round_on_grid,
     "rounded": rounded,
-    "rounded_touching": rounded_touching,
 }

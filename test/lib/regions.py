@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
-from data import load
 
 Exact = tuple[Fraction, Fraction]
 Ring = Sequence[Sequence[float]]
@@ -115,14 +114,6 @@ class Truth:
             for axis in (0, 1)
         )
         return boxes_apart or separated(outside, shape)
-
-
-def lanelets() -> dict[str, list[np.ndarray]]:
-    found: dict[str, dict[str, np.ndarray]] = {}
-    for pair in load("concave_pairs.json").get("pairs", []):
-        scenario = pair["names"][1].split("#")[0]
-        found.setdefault(scenario, {})[str(pair["b"])] = np.array(pair["b"])
-    return {name: list(each.values()) for name, each in found.items()}
 
 
 def is_simple(ring: Sequence[tuple[float, float]]) -> bool:

@@ -17,7 +17,6 @@ from math import cos, sin
 import numpy as np
 import pytest
 import shapely
-from data import SCENES, load, needs_data
 from shapely import affinity
 
 from gjk_collision import FreeCertificate, InputError, Region, Scene, Shape
@@ -96,32 +95,10 @@ def cases(seed: int, count: int):
         yield scene, shape, pose
 
 
-def recorded(seed: int, count: int):
-    """The same in the scenes of recordings."""
-    rng = np.random.default_rng(seed)
-    frames = [frame for name in SCENES for frame in load(f"scenes/{name}.json")["frames"]]
-    for _ in range(count):
-        frame = frames[rng.integers(len(frames))]
-        obstacles = [Shape.polygon(each["polygon"]) for each in frame["obstacles"]]
-        scene = Scene(obstacles, ids=np.arange(len(obstacles)) + 10)
-        car = np.array(frame["ego"]["polygon"])
-        middle = car.mean(axis=0)
-        pose = np.array([*middle + rng.normal(0.0, 5.0, 2), rng.uniform(-4.0, 4.0)])
-        shape = Shape.polygon(car - middle)
-        near_contact(scene, shape, pose, 10.0 ** rng.uniform(-12.0, 0.0))
-        yield scene, shape, pose
-
-
-SOURCES = pytest.mark.parametrize(
-    ("drawn", "share"), [(cases, 1), pytest.param(recorded, 10, marks=needs_data)]
-)
-
-
 @pytest.mark.requirement("V-24")
-@SOURCES
-def test_a_free_pose_has_a_certificate_that_holds(drawn, share) -> None:
+def test_a_free_pose_has_a_certificate_that_holds() -> None:
     proven = near = refused = 0
-    for scene, shape, pose in drawn(1, CASES // share):
+    for scene, shape, pose in cases(1, CASES):
         margin = 0.0 if proven % 2 else 1e-3
         found = scene.check(shape, pose, margin=margin, mode="distance")
         certificate = scene.certify(shape, pose, margin)
@@ -132,25 +109,24 @@ def test_a_free_pose_has_a_certificate_that_holds(drawn, share) -> None:
         assert certificate.verify()
         slack = (certificate.bounds - certificate.required[certificate.pairs[:, 1]]).min()
         if not certificate.verify(fast=True):
-            assert slack < 3e-12 * largest(certificate)
+            assert slack < 3e-12 * 20.0  # m, more than the largest number that it converts
             refused += 1
         assert set(certificate.ids) == set(scene.ids)
         rounding = 1e-9 + 1e-15 * np.abs(pose).max()
         assert certificate.bounds.min() == pytest.approx(found.distances, abs=rounding)
         proven += 1
         near += certificate.bounds.min() < 1e-6
-    assert proven > CASES / share / 3
-    assert near > CASES / share / 20
+    assert proven > CASES / 3
+    assert near > CASES / 20
     assert refused < near
 
 
 @pytest.mark.requirement("V-24")
-@SOURCES
 @pytest.mark.parametrize("spoil", ["direction", "bound", "row", "pose", "obstacle", "required"])
-def test_a_spoilt_certificate_is_refused_unless_it_is_still_true(spoil, drawn, share) -> None:
+def test_a_spoilt_certificate_is_refused_unless_it_is_still_true(spoil) -> None:
     rng = np.random.default_rng(2)
     refused = fast = 0
-    for scene, shape, pose in drawn(3, CASES // 4 // share):
+    for scene, shape, pose in cases(3, CASES // 4):
         good = scene.certify(shape, pose)
         if good is None:
             continue
@@ -189,82 +165,9 @@ def test_a_spoilt_certificate_is_refused_unless_it_is_still_true(spoil, drawn, s
         for k, distance in enumerate(apart):
             assert distance >= bounds[pairs[:, 1] == k].min() - rounding
         assert (apart >= required - rounding).all()
-    assert refused > CASES / share / 40
+    assert refused > CASES / 40
     # The fast check ignores the bounds. Another pose may be free, too.
     assert bool(fast) == (spoil in {"direction", "bound", "pose"})
-
-
-def any_certificate(rng: np.random.Generator) -> FreeCertificate:
-    """Return shapes of any size and place, with directions that may prove something or nothing."""
-    size, n = 10.0 ** rng.uniform(-4.0, 6.0), rng.integers(1, 4)
-    shapes = [
-        Shape.hull(
-            rng.normal(0.0, size * 10.0 ** rng.uniform(-3.0, 0.5), (rng.integers(1, 6), 2)),
-            radius=rng.choice([0.0, size, size * 10.0 ** rng.uniform(-6.0, 1.0)]),
-        )
-        for _ in range(n + 1)
-    ]
-    far = rng.choice([0.0, size, 1e3 * size, 1e6 * size]) * rng.normal(size=2)
-    yaws = rng.choice([0.0, 1.0, -3.0, 1e5, 1e16], n + 1)
-    towards = rng.normal(size=(n, 2))
-    places = far + towards * size * 10.0 ** rng.uniform(-1.0, 3.0, (n, 1))
-    if rng.integers(4) == 0:  # in the coordinates of the scene
-        shapes[1:] = [shapes[k + 1].transformed((*places[k], 0.0)) for k in range(n)]
-        places, yaws[1:] = np.zeros((n, 2)), 0.0
-    values = {
-        "pose": np.array([*far, yaws[0]]),
-        "obstacle_poses": np.c_[places, yaws[1:]],
-        "required": rng.choice([0.0, size, size * 1e-6], n),
-        "directions": towards * 10.0 ** rng.choice([0.0, 1.0]),
-    }
-    if rng.integers(4) == 0:  # an extreme number in one of them
-        array = values[rng.choice(list(values))].reshape(-1)
-        extreme = [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1e15, 1e18, -1e300, 1.8e308]
-        array[rng.integers(array.size)] = rng.choice(extreme)
-    pairs = np.c_[np.zeros(n, np.int64), np.arange(n), np.zeros(n, np.int64)]
-    if rng.integers(10) == 0:
-        pairs = rng.permutation(pairs)
-    if rng.integers(10) == 0:
-        pairs[rng.integers(n), rng.integers(3)] += rng.integers(-1, 2)
-    return FreeCertificate(
-        shape=shapes[0], obstacles=tuple(shapes[1:]), pairs=pairs, ids=pairs[:, 1],
-        bounds=np.zeros(n), **values,
-    )  # fmt: skip
-
-
-def largest(certificate: FreeCertificate) -> float:
-    """Return the largest number that the fast check converts [m]."""
-    at = certificate.pose[:2]
-    numbers = [*certificate.shape.parts, certificate.shape.radii, certificate.required]
-    for each, pose in zip(certificate.obstacles, certificate.obstacle_poses, strict=True):
-        shift = at if pose.any() else 0.0 * at
-        numbers += [pose[:2] - shift, each.radii]
-        numbers += [part - (at - shift) for part in each.parts]
-    return max(float(np.abs(each).max()) for each in numbers)
-
-
-@pytest.mark.requirement("V-24")
-def test_the_fast_check_accepts_nothing_that_is_not_proven() -> None:
-    rng = np.random.default_rng(5)
-    accepted = refused = 0
-    for _ in range(3 * CASES):
-        certificate = any_certificate(rng)
-        try:
-            is_proven = has_proof(certificate)
-        except (IndexError, OverflowError, ValueError):  # no such part, or no finite number
-            is_proven = False
-        if certificate.verify(fast=True):
-            accepted += 1
-            assert is_proven, (certificate.pose, certificate.directions)
-            # What is required is greater than each gap, by less than one rounding.
-            beyond = np.nextafter(bounds_of(certificate), np.inf)
-            assert not replace(certificate, required=beyond).verify(fast=True), certificate
-            continue
-        refused += 1
-        if is_proven and (most := largest(certificate)) < 1e12:
-            wider = replace(certificate, required=certificate.required + 3e-12 * most)
-            assert not has_proof(wider), certificate
-    assert min(accepted, refused) > CASES / 3
 
 
 def test_the_bound_is_below_the_true_distance() -> None:
@@ -338,6 +241,14 @@ def test_margins_pickle_and_regions() -> None:
         {"directions": found.directions.T},
         {"bounds": None},
         {"bounds": 0.8},
+        {"pairs": found.pairs + 1},
+        {"pairs": found.pairs - 1},
+        {"directions": found.directions * np.nan},
+        {"directions": found.directions * np.inf},
+        {"directions": found.directions * 0.0},
+        {"obstacle_poses": found.obstacle_poses * np.inf},
+        {"pose": np.array([1e300, 0.0, 0.0])},
+        {"required": np.array([np.inf])},
     ):
         assert not replace(found, **wrong).verify(), wrong
         assert not replace(found, **wrong).verify(fast=True), wrong

@@ -110,29 +110,6 @@ def test_a_pair_has_the_least_distance_of_its_parts() -> None:
     assert 50 < overlaps < 250
 
 
-def test_of_one_shape_is_that_shape() -> None:
-    """Bit for bit, in every query."""
-    rng = np.random.default_rng(4)
-    concave = Shape.concave([(-2, -1), (3, -1), (3, 0), (0, 0), (0, 2), (-2, 2)], radius=0.1)
-    poses = rng.normal(size=(300, 3)) * [8, 8, 2]
-    at = rng.normal(size=(20, 3)) * [8, 8, 2]
-    for shape in (concave, Shape.circle(0.5), Shape.box(4.0, 2.0, radius=0.3)):
-        one = Shape.compound([Shape.compound([shape])])
-        assert repr(one) == repr(shape) and one.radii == shape.radii
-        for own, other in zip(one.parts, shape.parts, strict=True):
-            np.testing.assert_array_equal(own, other)
-        a, b = Scene([shape] * 20, at), Scene([one] * 20, at)
-        for mode in MODES:
-            expected = a.check(shape, poses, margin=0.3, mode=mode)
-            found = b.check(one, poses, margin=0.3, mode=mode)
-            for name in ("verdicts", "distances", "lower_bounds", "indices"):
-                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-            if mode == "witness":
-                np.testing.assert_array_equal(found.witnesses, expected.witnesses)
-        for pair in (poses[k : k + 2] for k in range(50)):
-            assert repr(b.check_path(one, pair)) == repr(a.check_path(shape, pair))
-
-
 def test_a_part_keeps_its_radius() -> None:
     """Growing a compound grows each part by the same amount."""
     two = Shape.compound([Shape.box(4.0, 2.0), Shape.circle(0.5, center=(5.0, 0.0))])

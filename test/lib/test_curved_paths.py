@@ -12,9 +12,7 @@ import os
 
 import numpy as np
 import pytest
-import shapely
 from numpy.typing import NDArray
-from samples import convex, outlines, poses_along
 
 from gjk_collision import InputError, Path, Scene, Shape, Status, Verdict
 
@@ -36,81 +34,6 @@ def random_arcs(rng: np.random.Generator, count: int) -> Floats:
     length = rng.normal(size=(count, m)) * rng.choice([0.0, 1e-9, 0.3, 4.0, 9.0], (count, m))
     limit = 3.0 / np.maximum(np.abs(curvature), 1e-3)  # rad / (rad/m)
     return np.stack([curvature, np.clip(length, -limit, limit)], axis=-1)
-
-
-@pytest.mark.requirement("V-9")
-@pytest.mark.parametrize("moves", [False, True])
-def test_curves_against_dense_samples(moves: bool) -> None:
-    rng = np.random.default_rng(18 + moves)
-    group = 250
-    hits = 0
-    shares = np.linspace(0.0, 1.0, SAMPLES)
-    for _ in range(-(-CASES // (2 * group))):
-        radius = float(rng.choice([0.0, 0.4]))
-        far = rng.choice([0.0, 1.0]) * np.array([6.6e5, -4.0e6, 0.0])
-        rounding = 4e-9 if far.any() else 1e-12
-        ego = convex(rng) + rng.normal(size=2) * 2.0
-        others = [convex(rng) for _ in range(5)]
-        placed = rng.normal(size=(5, 3)) * [9, 9, 3] + far
-        velocities = rng.normal(size=(5, 3)) * [2, 2, 1] * moves
-        scene = Scene(
-            [Shape.polygon(o) for o in others], placed, velocities=velocities, horizon=99
-        )
-        starts = rng.normal(size=(group, 3)) * [6, 6, 9] + far
-        arcs = random_arcs(rng, group)
-        arcs[np.abs(arcs[..., 1]).sum(axis=1) == 0.0, 0, 1] = 1e-3
-        lengths = np.abs(arcs[..., 1])
-        driven = np.insert(lengths.cumsum(axis=1), 0, 0.0, axis=1)
-        times = np.cumsum(rng.uniform(0.05, 4.0, (group, 2)), axis=1) if moves else None
-        path = Path.arcs(starts, arcs)
-        shape = Shape.polygon(ego, radius=radius)
-        found = scene.check_path(shape, path, times, TOLERANCE)
-        quick = scene.check_path(shape, path, times, TOLERANCE, mode="collide", threads=2)
-
-        poses = poses_along(starts, arcs, shares)
-        least = np.full(poses.shape[:-1], np.inf)
-        for outline, begin, velocity in zip(others, placed, velocities, strict=True):
-            moved = np.broadcast_to(begin, poses.shape)
-            if times is not None:
-                at = driven[:, :-1, None] + lengths[..., None] * shares
-                at = times[:, :1, None] + at * (np.diff(times) / driven[:, -1:])[..., None]
-                moved = begin + at[..., None] * velocity
-            gaps = shapely.distance(outlines(ego, poses - far), outlines(outline, moved - far))
-            least = np.minimum(least, gaps - radius)
-        deviation = lengths.max(axis=1) / SAMPLES * (1 + np.abs(arcs[..., 0]).max(axis=1) * 9)
-        if times is not None:
-            deviation += (times[:, 1] - times[:, 0]) / SAMPLES * 9.0
-        smallest = least.min(axis=(1, 2))
-        for result in (found, quick):
-            free = result.verdicts == Verdict.FREE
-            assert set(result.verdicts) <= {Verdict.FREE, Verdict.COLLISION}
-            assert (smallest[free] > -rounding).all(), "falsely free"
-            assert (result.last_valid_fractions[free] == 1.0).all()
-            assert (result.first_invalid_segments[free] == -1).all()
-            assert (smallest[~free] <= TOLERANCE + deviation[~free]).all(), "needlessly not free"
-            # Every sample before the end of the valid part is free.
-            at = driven[:, :-1, None] + lengths[..., None] * shares
-            valid = result.last_valid_fractions * driven[:, -1]
-            before = at < valid[:, None, None] * (1 - 1e-9)
-            assert (least[before] > -rounding).all(), "last_valid_fraction"
-        free = found.verdicts == Verdict.FREE
-        assert (found.lower_bounds[free] <= smallest[free] + rounding).all()
-        assert (found.lower_bounds[free] >= 0.0).all()
-        assert (found.distances[free] <= smallest[free] + TOLERANCE + rounding).all()
-        hits += int((~free).sum())
-    assert 0.1 * CASES < hits < 0.9 * CASES, "both answers occur"
-
-
-def test_no_thin_wall_is_missed_by_a_curve() -> None:
-    """The wall lies between any two poses that are checked, and beside the chord of the arc."""
-    scene = Scene([WALL], [(3.0, 20.0, 0.0)])
-    quarter = [(0.2, 2.5 * np.pi)]  # from (0, 0) to (5, 5)
-    point = Shape.point((0.0, 0.0))
-    found = scene.check_path(point, Path.arcs((0, 0, 0), quarter))
-    assert found.verdict is Verdict.FREE
-    found = scene.check_path(point, Path.arcs((0, 4.5, 0), quarter))
-    assert found.verdict is Verdict.COLLISION
-    assert found.last_valid_fraction * 2.5 * np.pi == pytest.approx(5 * np.arcsin(0.6), abs=0.01)
 
 
 def test_fraction_is_of_the_whole_length() -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from shapely.affinity import rotate, translate
-from shapely.geometry import Polygon
-from worlds import BOX, FAR, FREE, HIT, S, Time, asked_as_request, known, outline, send, unknown
+from worlds import FAR, FREE, HIT, S, Time, asked_as_request, known, outline, send, unknown
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import twist as read_twist
@@ -396,47 +394,6 @@ def ask(
 
 def which(*indices: int) -> Any:
     return np.array(indices, np.uint8)
-
-
-@pytest.mark.requirement("V-15")
-def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
-    rng = np.random.default_rng(3)
-    centres = [tuple(each) for each in rng.uniform(-15.0, 15.0, (12, 2)).tolist()]
-    snapshot = world_of(time, *centres).snapshot(**time.both)
-    names = ["long", "default", "small"]
-    outlines = [Polygon(np.reshape(each, (-1, 2))) for each in (LONG, BOX.ravel(), SMALL)]
-    obstacles = [translate(Polygon(BOX), x, y) for x, y in centres]
-    seen = set()
-    for trial in range(60):
-        poses = rng.uniform(-16.0, 16.0, (rng.integers(1, 40), 3))
-        chosen = rng.integers(0, 3, len(poses)).astype(np.uint8)
-        stop = bool(trial % 2)
-        found = ask(snapshot, poses, *names, which=chosen, stop_at_first=stop)
-        without = ask(snapshot, poses, *names, which=chosen, stop_at_first=stop, mode=0)
-        hits = []
-        for pose, i in zip(poses.tolist(), chosen.tolist(), strict=True):
-            placed = rotate(outlines[i], pose[2], origin=(0, 0), use_radians=True)
-            placed = translate(placed, pose[0], pose[1])
-            hits.append(any(placed.intersects(each) for each in obstacles))
-        first = hits.index(True) if any(hits) else -1
-        assert found.first_invalid_index == first
-        assert found.is_free == (first == -1)
-        end = first + 1 if stop and first >= 0 else len(poses)
-        expected = [Verdict.COLLISION if hit else Verdict.FREE for hit in hits[:end]]
-        assert found.verdicts.tolist() == expected + [Verdict.UNKNOWN] * (len(poses) - end)
-        assert without.verdicts.tolist() == found.verdicts.tolist()
-        assert len(without.distances) == len(without.witnesses) == 0
-        assert np.isnan(found.distances[end:]).all()
-        assert (found.nearest_ids[end:] == -1).all()
-        for i, name in enumerate(names):
-            rows = np.flatnonzero(chosen[:end] == i)
-            if not len(rows):
-                continue
-            alone = questions.check_poses(snapshot.chosen(name), poses[rows].ravel(), mode=2)
-            for field in ("distances", "witnesses", "nearest_ids"):
-                assert np.array_equal(getattr(alone, field), getattr(found, field)[rows])
-        seen.add((stop, found.verdict))
-    assert len(seen) == 4  # free and hit, both ways
 
 
 def test_each_footprint_has_its_own_error_in_another_frame(time: Time) -> None:

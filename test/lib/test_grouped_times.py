@@ -147,28 +147,3 @@ def test_same_as_each_pose_alone(first: int) -> None:
                     same(name, got[checked], expected[checked], seed)
                 assert (stopped.verdicts[~checked] == Verdict.UNKNOWN).all(), seed
                 assert (stopped.statuses[~checked] == Status.UNDEFINED).all(), seed
-
-
-def test_an_obstacle_unknown_at_some_times() -> None:
-    """A pose at such a time is UNKNOWN, unless it collides with a known obstacle."""
-    scene = Scene(
-        [Shape.circle(1.0)] * 2,
-        [(0.0, 0.0, 0.0), (20.0, 0.0, 0.0)],
-        paths=[([0.0, 9.0], [(0.0, 0.0, 0.0)] * 2), ([0.0, 1.0], [(20.0, 0.0, 0.0)] * 2)],
-        horizon=20.0,
-    )
-    poses = np.tile([[0.0, 0.0, 0.0], [50.0, 0.0, 0.0]], (100, 1)).reshape(100, 2, 1, 3)
-    poses = np.repeat(poses, 2, axis=2).reshape(200, 2, 3)
-    for mode in MODES:
-        result = scene.check(Shape.circle(0.5), poses, [0.5, 2.0], mode=mode)
-        assert (result.verdicts[::2] == Verdict.COLLISION).all()
-        assert (result.verdicts[1::2] == [Verdict.FREE, Verdict.UNKNOWN]).all()
-        assert (result.statuses[1::2] == [Status.SUCCESS, Status.PREDICTION_TOO_SHORT]).all()
-
-
-def test_poses_out_of_range_are_never_free() -> None:
-    scene = Scene([Shape.circle(1.0)], [(0.0, 0.0, 0.0)], velocities=[(1.0, 0.0, 0.0)])
-    poses = np.tile([1e15, -1e15, 0.3], (200, 1))
-    far = scene.check(Shape.box(4e14, 2e14), poses, np.ones(200))
-    assert (far.verdicts == Verdict.UNKNOWN).all()
-    assert (far.statuses == Status.INVALID_INPUT).all()

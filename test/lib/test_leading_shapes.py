@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from gjk_collision import InputError, Scene, Shape
+from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(4.0, 2.0)
@@ -93,34 +92,3 @@ def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:
     np.testing.assert_array_equal(found.verdicts, expected)
     assert list(found.statuses[1, 2:]) == [Status.UNDEFINED] * 2
     assert found.verdict == Verdict.COLLISION
-
-
-@pytest.mark.parametrize("policy", ["unknown_is_error", "constant_velocity", "hold"])
-def test_at_its_own_stamp_the_pose_of_an_obstacle_is_known(policy: str) -> None:
-    """Its velocity is not known, and it has no path; also far from the stamp of another."""
-    said: NDArray[np.float64] = np.array([1.8e9, 1.8e9])
-    for stamps in (None, said, said + [0.0, 1.0]):
-        first = 0.0 if stamps is None else stamps[0]
-        places, velocities = [(0, 0, 0), (50, 0, 0)], [(np.nan,) * 3] * 2
-        scene = Scene([CAR, CAR], places, None, velocities, stamps=stamps, prediction=policy)  # type: ignore[arg-type]
-        certain = policy == "hold"
-        all_known = certain or stamps is None or stamps[0] == stamps[1]
-        hit = scene.check(CAR, (0, 0, 0), first)
-        assert hit.verdict == Verdict.COLLISION, "whatever is not known of the other"
-        away = scene.check(CAR, (100, 0, 0), first, mode="distance")
-        assert away.verdict == (Verdict.FREE if all_known else Verdict.UNKNOWN)
-        path = scene.check_path(CAR, [(100, 0, 0)], [first])
-        assert path.verdict == away.verdict
-        assert scene.check_path(CAR, [(0, 0, 0)], [first]).verdict == Verdict.COLLISION
-        for later in (np.nextafter(first, np.inf), np.nextafter(first, -np.inf), first + 1e-3):
-            then = scene.check(CAR, (100, 0, 0), later)
-            assert then.verdict == (Verdict.FREE if certain else Verdict.UNKNOWN)
-            assert certain or then.statuses == Status.PREDICTION_TOO_SHORT
-        if not certain:
-            moving = scene.check_path(CAR, [(100, 0, 0), (101, 0, 0)], [first, first + 1.0])
-            assert (moving.verdict, moving.status) == (
-                Verdict.UNKNOWN,
-                Status.PREDICTION_TOO_SHORT,
-            )
-            with pytest.raises(InputError, match=r"index [01] .* prediction='hold'"):
-                scene.nearest(CAR, (100, 0, 0), time=first + 1.5)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from itertools import pairwise
 from math import inf, nan
 
 import numpy as np
@@ -102,48 +101,6 @@ def test_poses_at_times_and_at_the_limits() -> None:
     assert seen == {Verdict.FREE, Verdict.COLLISION}
 
 
-@pytest.mark.requirement("V-9")
-def test_paths_against_dense_samples() -> None:
-    rng = np.random.default_rng(371)
-    verdicts, steps = [], 60
-    for _ in range(CASES // 20):
-        traffic, ego = Traffic(rng), convex(rng)
-        shape = Shape.polygon(ego)
-        poses = np.cumsum(rng.normal(size=(4, 3)) * [4, 4, 0.7], axis=0)
-        knots = np.cumsum(rng.uniform(0.5, 3.0, 4)) - 1.0
-        shares = np.linspace(0.0, 1.0, steps + 1)
-        times = np.concatenate([a + shares * (b - a) for a, b in pairwise(knots)])
-        limits = traffic.lifetimes[np.isfinite(traffic.lifetimes)]
-        limits = limits[(limits >= knots[0]) & (limits <= knots[-1])]
-        times = np.sort(np.concatenate([times, limits]))
-        at = np.stack([np.interp(times, knots, poses[:, c]) for c in range(3)], axis=-1)
-        sampled = traffic.distances(ego, at, times)
-        nearest = sampled.min()
-        hits = times[(sampled <= 0.0).any(axis=1)]
-        path = traffic.scene.check_path(shape, poses, knots, TOLERANCE)
-        contact = traffic.scene.first_contact(shape, poses[None], knots, tolerance=TOLERANCE)
-        assert contact.verdicts[0] == path.verdict != Verdict.UNKNOWN
-        # The fastest point passes this distance between two samples.
-        reach = np.linalg.norm(ego, axis=1).max()
-        speed = np.linalg.norm(np.diff(poses[:, :2], axis=0), axis=1) / np.diff(knots)
-        speed = (speed + reach * np.abs(np.diff(poses[:, 2])) / np.diff(knots)).max()
-        speed += (np.abs(traffic.velocities).sum(axis=1) * 4).max()
-        between = 0.5 * speed * np.diff(times).max()
-        if path.verdict is Verdict.FREE:
-            assert nearest > 0.0
-            assert path.distance <= nearest + TOLERANCE
-            assert path.distance >= nearest - TOLERANCE - between
-        else:
-            assert nearest <= TOLERANCE + between, "there is no obstacle near"
-            if len(hits):
-                assert path.first_collision_time <= hits[0]
-                assert contact.times[0] <= hits[0]
-        if len(hits):
-            assert path.verdict is Verdict.COLLISION
-        verdicts.append(path.verdict)
-    assert min(verdicts.count(Verdict.FREE), verdicts.count(Verdict.COLLISION)) > CASES // 200
-
-
 def brief(lifetime: tuple[float, float], **options) -> Scene:
     """Return an obstacle at the origin that never moves."""
     return Scene([BOX], velocities=[STILL], lifetimes=[lifetime], **options)
@@ -159,27 +116,6 @@ def test_an_obstacle_that_exists_between_two_poses_only() -> None:
     assert scene.check_path(CAR, way, [1.0, 1.39]).distance == inf
     # All times of an instant count.
     assert scene.check_path(CAR, way, [1.5, np.nextafter(1.5, 2)]).verdict is Verdict.COLLISION
-
-
-@pytest.mark.parametrize(("begin", "end"), [(1.0, 3.0), (nan, 3.0), (1.0, nan), (2.0, 2.0)])
-def test_both_limits_belong_to_the_lifetime(begin: float, end: float) -> None:
-    scene = brief((begin, end))
-    for time, exists in (
-        (begin, True),
-        (np.nextafter(begin, -9), False),
-        (end, True),
-        (np.nextafter(end, 9), False),
-    ):
-        if np.isnan(time):
-            continue
-        assert scene.is_free(CAR, ORIGIN, time=time) != exists
-        assert scene.check_path(CAR, [ORIGIN], [time]).is_free != exists
-        assert scene.exist_at(time)[0] == exists
-    error = brief((begin, end), time_error=0.25)
-    for time in (begin - 0.25, end + 0.25):
-        assert np.isnan(time) or not error.is_free(CAR, ORIGIN, time=time)
-    for time in (begin - 0.26, end + 0.26):
-        assert np.isnan(time) or error.is_free(CAR, ORIGIN, time=time)
 
 
 def test_the_pose_need_not_be_known_while_it_does_not_exist() -> None:
@@ -217,26 +153,6 @@ def test_the_pose_need_not_be_known_while_it_does_not_exist() -> None:
     assert scene.check_path(CAR, away, [0.0, 2.9]).is_free
     with pytest.raises(InputError, match="not known at this time"):
         scene.nearest(CAR, ORIGIN, time=4.0)
-
-
-@pytest.mark.parametrize("time_error", [0.0, 1e-7])
-def test_a_lifetime_that_is_that_of_the_path_up_to_rounding(time_error: float) -> None:
-    """Times of the form 0.1 k, as in a recording: the sums of stamps and times are rounded."""
-    rng = np.random.default_rng(372)
-    for _ in range(300):
-        first, last = np.sort(rng.choice(300, 2, replace=False))
-        stamp = 0.1 * first + rng.choice([0.0, 1.7e9])
-        times = 0.1 * np.arange(last - first + 1)
-        end = stamp + 0.1 * (last - first) if stamp > 1e9 else 0.1 * last
-        ways = np.zeros((len(times), 3))
-        scene = Scene(
-            [BOX], [ORIGIN], paths=[(times, ways)], stamps=[stamp], lifetimes=[(stamp, end)],
-            time_error=time_error, horizon=99.0,
-        )  # fmt: skip
-        for time in (stamp, end):
-            assert scene.check(CAR, ORIGIN, time).verdict is Verdict.COLLISION
-        away = [(0.0, 9.0, 0.0), (1.0, 9.0, 0.0)]
-        assert scene.check_path(CAR, away, [stamp - 5.0, end + 5.0]).is_free
 
 
 def test_queries_without_times_ignore_lifetimes() -> None:

@@ -63,21 +63,6 @@ def test_distances_of_shapes_of_the_size_of_rounding() -> None:
     assert 100 < (found < 0.0).sum() < 1500
 
 
-def test_shapes_of_many_vertices() -> None:
-    """They take part in several pairs, at distances and with overlaps."""
-    rng = np.random.default_rng(6)
-    angles = np.linspace(0.0, 2.0 * np.pi, 10_000, endpoint=False)
-    disc = np.stack([3.0 * np.cos(angles), 2.0 * np.sin(angles)], axis=1)
-    others = [points(rng, 9) * 3.0 for _ in range(40)]
-    pairs = np.stack([np.zeros(40, int), np.arange(40)], axis=1)
-    hits = collide_many(*flat([disc]), *flat(others), pairs)
-    gaps = distance_many(*flat([disc]), *flat(others), pairs)
-    whole = Shape.polygon(disc)
-    assert hits.tolist() == [collide(whole, Shape.hull(each)) for each in others]
-    assert gaps.tolist() == [distance(whole, Shape.hull(each)) for each in others]
-    assert 5 < hits.sum() < 35
-
-
 def test_no_pairs() -> None:
     box = [np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])]
     assert len(collide_many([], [], [], [])) == 0

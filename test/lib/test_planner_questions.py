@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from math import cos, hypot, inf, nan, pi, sin
 from types import SimpleNamespace
 from typing import Any
@@ -54,28 +53,6 @@ def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> Answer
 def some(rng: np.random.Generator, **changes: Any) -> Snapshot:
     centres = [tuple(each) for each in rng.uniform(-9, 9, (int(rng.integers(1, 6)), 2)).tolist()]
     return snapshot(*centres, **changes)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_group_is_answered_as_a_request_of_its_own(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    known = some(rng, safety_margin=float(rng.choice([0.0, 0.5])))
-    sizes = rng.integers(1, 6, int(rng.integers(1, 9)))
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    poses = rng.uniform(-12, 12, (int(ends[-1]), 3))
-    mode, stop = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
-    found = poses_asked(known, poses, mode=mode, stop_at_first=stop, group_offsets=ends)
-    alone = [
-        poses_asked(known, poses[begin:end], mode=mode, stop_at_first=stop)
-        for begin, end in pairwise(ends)
-    ]
-    assert found.group_first_invalid.tolist() == [each.first_invalid_index for each in alone]
-    for name in ("verdicts", "statuses", "distances", "lower_bounds", "witnesses"):
-        whole = np.concatenate([getattr(each, name) for each in alone])
-        assert np.array_equal(getattr(found, name), whole, equal_nan=name[0] in "dlw"), name
-    worst = [Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE]
-    assert found.verdict is min((each.verdict for each in alone), key=worst.index)
-    assert found.is_free == all(each.is_free for each in alone)
 
 
 def test_nothing_is_free_in_any_group_beside_a_fault_or_without_a_footprint() -> None:

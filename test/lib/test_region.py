@@ -15,10 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from data import needs_data
-from regions import Truth, lanelets, random_rings
+from regions import Truth, random_rings
 from shapely import affinity
-from shapely.geometry import MultiPoint, Point, Polygon
+from shapely.geometry import MultiPoint, Polygon
 from shapely.ops import unary_union
 
 from gjk_collision import OUTSIDE, InputError, Path, Region, Scene, Shape, Status, Verdict
@@ -130,18 +129,6 @@ def test_random_unions() -> None:
     assert total.min() > CASES // 20
 
 
-@pytest.mark.requirement("V-21")
-@needs_data
-@pytest.mark.parametrize("name", sorted(lanelets()))
-def test_lanelets(name: str) -> None:
-    seed = random.randrange(2**32)
-    rng = random.Random(seed)
-    print("seed", seed)
-    counts = compare(rng, lanelets()[name], [], 1.0, max(20, CASES // 6))
-    print("FREE, COLLISION:", counts)
-    assert min(counts) > 0
-
-
 L_SHAPE = [square(0, 0, 10, 4), square(10, 0, 10, 4), square(16, 4, 4, 10)]
 HOLE = square(4, 1, 1, 0.5)
 
@@ -157,54 +144,6 @@ def body(shape: Shape) -> Polygon:
 
 def random_poses(rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.uniform((-2, -2, -4), (22, 16, 4), (count, 3))
-
-
-def test_distances_at_random_poses() -> None:
-    """Inside, the distance is that to the boundary. Outside, it bounds the farthest excursion."""
-    rng = np.random.default_rng()
-    region, truth = Region(L_SHAPE, [HOLE]), union_of(L_SHAPE, [HOLE])
-    poses = random_poses(rng, CASES)
-    found = Scene([], inside=region).check(CAR, poses, mode="witness")
-    shape = body(CAR)
-    loose = 0
-    for pose, verdict_, distance, lower, witness in zip(
-        poses, found.verdicts, found.distances, found.lower_bounds, found.witnesses, strict=True
-    ):
-        at = placed(pose, shape)
-        case = (pose.tolist(), distance, lower)
-        assert lower <= distance, case
-        if verdict_ == Verdict.FREE:
-            assert truth.buffer(1e-9).covers(at), case
-            assert abs(truth.boundary.distance(at) - distance) < 1e-9, case
-            continue
-        assert not truth.covers(at.buffer(1e-9)), case
-        assert distance <= 1e-12, case
-        assert abs(truth.distance(Point(witness[:2])) + distance) < 1e-9, case
-        assert at.distance(Point(witness[:2])) < 1e-9, case
-        out = at.difference(truth)
-        ends = [p for g in getattr(out, "geoms", [out]) for p in getattr(g, "exterior", g).coords]
-        farthest = max((truth.distance(Point(p)) for p in ends), default=0.0)
-        assert farthest <= 1e-9 - lower, case
-        loose += lower < distance - 0.05
-    print("seed-free; loose bounds:", loose, "of", CASES)
-    assert loose < CASES // 20
-
-
-@pytest.mark.parametrize("shift", [0.0, 2.0**20, -(2.0**33)])
-def test_far_from_the_origin(shift: float) -> None:
-    """A translation by a power of two rounds nothing here, so verdicts stay the same."""
-    rng = random.Random(7)
-    for _ in range(10):
-        rings = random_rings(rng, 4, 1.0, 3)
-        here = Scene([], inside=Region(rings))
-        there = Scene([], inside=Region([ring + shift for ring in rings]))
-        places = [(rng.randint(-4, 20) / 4, rng.randint(-4, 20) / 4, 0.0) for _ in range(60)]
-        poses = np.array(places)
-        moved = poses + [shift, shift, 0.0]
-        for shape in (Shape.box(0.5, 0.5), Shape.circle(0.0), Shape.circle(0.25)):
-            expected = here.check(shape, poses).verdicts
-            assert (there.check(shape, moved).verdicts == expected).all()
-            assert set(expected.tolist()) <= {Verdict.FREE, Verdict.COLLISION}
 
 
 ACROSS = np.array([[0.5, 0.5], [1.5, 0.5]])

@@ -2,74 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vehicles that touch the boundary of a region up to rounding: the truth lies between the bounds.
 
-The truth is computed with 60 digits, from the sine and cosine on: minus the largest distance of a
-vertex to the region if one is outside, else the smallest distance of an edge to the boundary. The
-regions are convex, or convex beside the vehicle. GJK_CASES sets how many poses are tried.
+The truth is rational: minus the largest distance of a vertex to the region if one is outside, else
+the smallest distance of a vertex to the boundary. The regions are convex, or convex beside the
+vehicle. GJK_CASES sets how many poses are tried.
 """
 
 import math
 import os
 import random
 from collections.abc import Sequence
-from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
+import oracles
 import pytest
+from oracles import Body
 
 from gjk_collision import Region, Scene, Shape, Verdict
 
 CASES = int(os.environ.get("GJK_CASES", "600"))
-DIGITS = 60
-Exact = tuple[Decimal, Decimal]
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 
 
-def sin_cos(angle: Decimal) -> tuple[Decimal, Decimal]:
-    sine = cosine = Decimal(0)
-    term, k = Decimal(1), 0
-    angle %= 2 * PI
-    while abs(term) > Decimal(10) ** -DIGITS:
-        sign = -1 if k % 4 > 1 else 1
-        if k % 2:
-            sine += sign * term
-        else:
-            cosine += sign * term
-        k += 1
-        term *= angle / k
-    return sine, cosine
-
-
-def placed(points: np.ndarray, pose: Sequence[float]) -> list[Exact]:
-    sine, cosine = sin_cos(Decimal(pose[2]))
-    exact = [(Decimal(float(a)), Decimal(float(b))) for a, b in points]
-    return [
-        (Decimal(pose[0]) + cosine * a - sine * b, Decimal(pose[1]) + sine * a + cosine * b)
-        for a, b in exact
-    ]
-
-
-def height(p: Exact, ring: list[Exact]) -> Decimal:
-    """Return the signed distance of a point to a convex region: positive outside."""
-    inside, least = True, Decimal("Infinity")
-    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
-        along = b[0] - a[0], b[1] - a[1]
-        off = p[0] - a[0], p[1] - a[1]
-        inside &= along[0] * off[1] - along[1] * off[0] > 0
-        square = along[0] ** 2 + along[1] ** 2
-        share = (off[0] * along[0] + off[1] * along[1]) / square
-        share = min(Decimal(1), max(Decimal(0), share))
-        beyond = off[0] - share * along[0], off[1] - share * along[1]
-        least = min(least, (beyond[0] ** 2 + beyond[1] ** 2).sqrt())
-    return -least if inside else least
-
-
-def truth(points: np.ndarray, pose: Sequence[float], ring: Sequence[Sequence[float]]) -> Decimal:
+def truth(
+    points: np.ndarray, pose: Sequence[float], ring: Sequence[Sequence[float]]
+) -> oracles.Signed:
     """Return the signed distance to the outside.
 
     In a convex region, the distance to the outside is concave: a vertex of the vehicle is nearest.
     """
-    exact = [(Decimal(float(x)), Decimal(float(y))) for x, y in ring]
-    return -max(height(p, exact) for p in placed(points, pose))
+    sides = list(zip(ring, [*ring[1:], ring[0]], strict=True))
+    heights = []  # signed squares: positive outside
+    for vertex in oracles.posed(Body.of(points.tolist()), pose).points:
+        beyond = oracles.squared_distance([vertex], ring)
+        inside = min(oracles.squared_distance([vertex], side) for side in sides)
+        heights.append(beyond if beyond > 0 else -inside)
+    return oracles.Signed(-max(heights), Fraction(0))
 
 
 def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[float, float]]:
@@ -104,39 +71,35 @@ def test_a_thin_vehicle_through_the_tip_of_a_wedge(width: float) -> None:
     for yaw in np.linspace(-3.0, 3.0, 25).tolist():
         pose = (1e-17, 0.0, yaw)
         corners = np.array([(-2, -width), (2, -width), (2, width), (-2, width)]) / (1, 2)
-        with localcontext() as context:
-            context.prec = DIGITS
-            true = truth(corners, pose, ring)
+        true = truth(corners, pose, ring)
         for name, (lower, distance) in bounds(scene, Shape.polygon(corners), pose).items():
-            assert Decimal(lower) <= true <= Decimal(distance), (name, pose)
+            assert true >= lower and true <= distance, (name, pose)
 
 
 @pytest.mark.requirement("G-5")
 def test_bounds_hold_the_truth() -> None:
     rng = random.Random(11)
     inside = outside = 0
-    with localcontext() as context:
-        context.prec = DIGITS
-        for case in range(CASES):
-            ring, rings = region_near(rng)
-            scene = Scene([], inside=Region(rings))
-            length, width = rng.uniform(1, 8), rng.choice([1.8, 1e-9, 1e-3, rng.uniform(0.1, 3)])
-            corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (length, width) / 2
-            pose = pose_at_boundary(rng, ring, corners)
-            true = truth(corners, pose, ring)
-            found = bounds(scene, Shape.polygon(corners), pose)
-            literal = f"case {case}: {rings}, {corners.tolist()}, {pose}: {float(true)}, {found}"
-            for name, (lower, distance) in found.items():
-                assert Decimal(lower) <= true, f"{name}, lower bound: {literal}"
-                assert true <= Decimal(distance), f"{name}, distance: {literal}"
-            if true < 0:
-                outside += 1
-                off = float(true) + 1e-6 * (length + width) + 1e-9
-                assert found["check"][1] <= off + 1e-13 * abs(ring[0][0]), literal
-            else:
-                inside += 1
-            if scene.check(Shape.polygon(corners), pose).verdict == Verdict.FREE:
-                assert true > 0, literal
+    for case in range(CASES):
+        ring, rings = region_near(rng)
+        scene = Scene([], inside=Region(rings))
+        length, width = rng.uniform(1, 8), rng.choice([1.8, 1e-9, 1e-3, rng.uniform(0.1, 3)])
+        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (length, width) / 2
+        pose = pose_at_boundary(rng, ring, corners)
+        true = truth(corners, pose, ring)
+        found = bounds(scene, Shape.polygon(corners), pose)
+        literal = f"case {case}: {rings}, {corners.tolist()}, {pose}: {float(true)}, {found}"
+        for name, (lower, distance) in found.items():
+            assert true >= lower, f"{name}, lower bound: {literal}"
+            assert true <= distance, f"{name}, distance: {literal}"
+        if not true >= 0:
+            outside += 1
+            off = float(true) + 1e-6 * (length + width) + 1e-9
+            assert found["check"][1] <= off + 1e-13 * abs(ring[0][0]), literal
+        else:
+            inside += 1
+        if scene.check(Shape.polygon(corners), pose).verdict == Verdict.FREE:
+            assert true.core > 0, literal
     assert outside > CASES // 4 and inside > CASES // 50
 
 

@@ -23,7 +23,7 @@ from mirroring import Run
 from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from gjk_collision import OUTSIDE, InputError, Region, Scene, Shape, _core
+from gjk_collision import OUTSIDE, InputError, Scene, Shape, _core
 from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
 from gjk_collision.server.data.regions import region_of
 from gjk_collision.server.data.snapshot import Snapshot
@@ -94,29 +94,6 @@ def views(
     return run.snapshot(), run.mirrored()
 
 
-@pytest.mark.parametrize("frame", ["odom", "turned"])
-def test_distance_includes_the_inflation(frame: str) -> None:
-    """The gap is 3.29 m, and 0.2 m must be kept; an obstacle at 3.3 m is farther."""
-    at = Pose(-4.07, -1.63, 0.0)
-    obstacle = placed((-4.07 + 0.5 + 3.3 + 1.0, -1.63), (1.0, 1.0))
-    for snapshot in views(0.2, frame, obstacle=obstacle):
-        for k in (1, 3):
-            near = questions.distance(snapshot, at, k)
-            assert near.verdict is Verdict.FREE
-            assert near.nearest_id == OUTSIDE
-            assert near.ids.tolist() == [OUTSIDE, 10][:k]
-            assert near.distances.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
-            assert near.lower_bounds.tolist() == pytest.approx([3.09, 3.1][:k], abs=1e-9)
-        state = questions.state(snapshot, at, None)
-        assert (state.nearest_id, state.distance) == (OUTSIDE, pytest.approx(3.09))
-        poses = questions.check_poses(snapshot, np.array(at), mode=1)
-        assert poses.distances.tolist() == pytest.approx([3.09], abs=1e-9)
-        assert poses.nearest_ids.tolist() == [OUTSIDE]
-        path = questions.check_path(snapshot, np.array([*at, -4.07, 0.0, 0.0]), tolerance=0.001)
-        assert path.verdict is Verdict.FREE
-        assert 3.09 - 1e-9 <= path.min_distance <= 3.0911
-
-
 @pytest.mark.requirement("G-5")
 @pytest.mark.parametrize("frame", ["odom", "turned"])
 @pytest.mark.parametrize("inflation", [0.0, 0.2])
@@ -156,6 +133,8 @@ def test_bounds_hold_the_truth(frame: str, inflation: float) -> None:
             assert state.distance == pytest.approx(least, abs=1e-9), where
             if abs(least) > 1e-9:
                 assert (state.verdict is Verdict.FREE) == (least > 0.0), where
+            poses = questions.check_poses(snapshot, np.array([x, y, 0.0]), mode=1)
+            assert poses.distances[0] == pytest.approx(least, abs=1e-9), where
             path = questions.check_path(snapshot, np.array([x, y, 0.0]))
             assert path.min_distance >= least - 1e-9, where
             if least > 0.01:
@@ -166,11 +145,12 @@ def test_bounds_hold_the_truth(frame: str, inflation: float) -> None:
 
 
 @pytest.mark.requirement("G-5")
-def test_concave_vehicles_in_concave_regions() -> None:
+@pytest.mark.parametrize("inflation", [0.0, 0.3])
+def test_concave_vehicles_in_concave_regions(inflation: float) -> None:
     """Turned vehicles of two parts; lanes with a hole, whose crossings are rounded. By shapely."""
     rng = random.Random(6)
     ell = np.array([(-1.0, -0.6), (1.0, -0.6), (1.0, 0.0), (0.2, 0.0), (0.2, 0.7), (-1.0, 0.7)])
-    car, inflation = Shape.concave(ell), 0.3
+    car = Shape.concave(ell)
     seen = {"free": 0, "near": 0, "outside": 0}
     for _ in range(CASES // 40):
         turn = Pose(0.0, 0.0, rng.uniform(-3, 3))
@@ -203,7 +183,7 @@ def test_concave_vehicles_in_concave_regions() -> None:
                     # No point is farther than the sides of the vehicle and the region allow.
                     assert -distance - inflation <= hausdorff(own, area) + 1e-9, pose
             seen["outside" if not inside else "near" if gap < inflation else "free"] += 1
-    assert min(seen.values()) > CASES // 20, seen
+    assert min(seen.values()) > CASES // 20 or inflation == 0.0, seen
 
 
 def hausdorff(own: Polygon, area: BaseGeometry) -> float:
@@ -268,14 +248,3 @@ def test_holes_that_leave_nothing_are_named_by_the_kinds() -> None:
     room, hole = corners(ROOM), corners((-9.0, -6.0, 8.0, 8.0))
     with pytest.raises(InputError, match=r"^kinds: "):
         region_of(outlines([room, hole], [REGION, HOLE], "odom", 0), Pose(), 0.0)
-
-
-def test_a_region_of_the_library_has_no_inflation() -> None:
-    """A margin of a query decides the verdict only."""
-    scene = Scene([], inside=Region([corners(ROOM)]))
-    for margin, verdict in ((0.0, Verdict.FREE), (4.0, Verdict.MARGIN)):
-        car, pose = Shape.box(1.0, 0.8), (-4.07, -1.63, 0.0)
-        found = scene.check(car, pose, margin=margin, mode="distance")
-        assert found.verdict is verdict
-        assert found.distances == pytest.approx(3.29, abs=1e-12)
-        assert found.lower_bounds == pytest.approx(3.29, abs=1e-12)

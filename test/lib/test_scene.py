@@ -15,6 +15,7 @@ from gjk_collision.verdict import Status, Verdict
 
 CAR = Shape.box(4.0, 2.0)
 HERE = np.zeros((1, 3))
+MODES = ("collide", "distance", "witness")
 
 
 def three() -> Scene:
@@ -65,7 +66,7 @@ def test_the_margin() -> None:
     below = np.nextafter(3.0, 0.0)
     limits = {0.0: Verdict.FREE, below: Verdict.FREE, 3.0: Verdict.MARGIN, 1e6: Verdict.MARGIN}
     for margin, verdict in limits.items():
-        for mode in ("collide", "distance", "witness"):
+        for mode in MODES:
             result = scene.check(CAR, HERE, margin=margin, mode=mode)
             assert result.verdict == result.verdicts[0] == verdict, (margin, mode)
             assert result.is_free == (verdict == Verdict.FREE)
@@ -95,19 +96,6 @@ def test_the_worst_verdict_wins() -> None:
     assert result.ids[2] == 50
 
 
-def test_deeper_overlaps_are_nearer() -> None:
-    """Of several overlapping obstacles the deepest counts, and its depth bounds them all."""
-    ego = Shape.polygon([(0.0, -2.0), (1.0, 0.0), (-1.0, 3.0)])
-    points = [Shape.point((0.0, 1.0)), Shape.point((0.0, 0.0))]
-    for order in (points, points[::-1]):
-        scene = Scene(order)
-        result = scene.check(ego, HERE, mode="distance")
-        least = min(distance(ego, point) for point in points)
-        assert result.distances[0] == pytest.approx(least, rel=1e-12)
-        assert result.lower_bounds[0] <= least
-        assert scene.nearest(ego, (0.0, 0.0, 0.0)).distances[0] == pytest.approx(least, rel=1e-12)
-
-
 def test_nearest_is_sorted_and_limited() -> None:
     scene = three()
     all_of_them = scene.nearest(CAR, (0.0, 0.0, 0.0), k=9)
@@ -121,6 +109,7 @@ def test_nearest_is_sorted_and_limited() -> None:
     assert all_of_them.witness_obstacle[:, 0] == pytest.approx([5.0, 10.0, 20.0])
     assert list(scene.nearest(CAR, (0.0, 0.0, 0.0)).ids) == [50]
     assert list(scene.nearest(CAR, (0.0, 0.0, 0.0), k=3, max_distance=10.0).ids) == [50, 70]
+    assert list(scene.nearest(CAR, (0.0, 0.0, 0.0), k=3, max_distance=3.0).ids) == [50]
     assert len(scene.nearest(CAR, (0.0, 0.0, 0.0), k=3, max_distance=1.0).ids) == 0
 
 
@@ -230,3 +219,32 @@ def test_outlines_half_as_far_as_they_are_wide_stay_exact() -> None:
             assert not collide(box, point)
             for one, other in ((box, point), (point, box)):
                 assert Scene([one]).check(other, [(0, 0, 0)]).verdict is Verdict.FREE
+
+
+def test_an_update_keeps_what_it_is_not_given() -> None:
+    ego = Shape.box(2.0, 2.0)
+    scene = Scene([Shape.circle(1.0)] * 2, [(10, 0, 0), (0, 10, 0)])
+    bigger = scene.updated([0], shapes=[Shape.circle(3.0)])
+    moved = scene.updated([1], [(0, 5, 0)])
+    assert list(scene.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([8, 8])
+    assert list(bigger.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([6, 8])
+    assert list(moved.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([3, 8])
+
+
+def test_many_at_one_place() -> None:
+    """No order halves these: the tree must still hold them all."""
+    scene = Scene([Shape.circle(1.0)] * 300, np.zeros((300, 3)))
+    near = scene.nearest(Shape.point((4.0, 0.0)), (0, 0, 0), k=300)
+    assert list(near.indices) == list(range(300)), "of equal distances the first comes first"
+    assert near.distances == pytest.approx(3.0)
+    assert scene.check(Shape.point((0.5, 0.0)), np.zeros((1, 3))).verdict == Verdict.COLLISION
+
+
+def test_far_limits() -> None:
+    """Beyond 3e8 m the squares of distances exceed what a box may reach."""
+    point = Shape.point((0.0, 0.0))
+    found = Scene([point], [(5e8, 0, 0)]).nearest(point, (0, 0, 0), max_distance=1e9)
+    assert found.distances == pytest.approx([5e8])
+    scene = Scene([point] * 2, [(0, 999999999.3333333, 0), (1000000000.1428571, 0, 0)])
+    verdicts = {scene.check(point, [(0, 0, 0)], margin=1e9, mode=mode).verdict for mode in MODES}
+    assert verdicts == {Verdict.MARGIN}

@@ -7,22 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from traffic import traffic
 
 from gjk_collision import Motion, Scene, Shape, closest_approach, time_of_impact
-from gjk_collision.verdict import Status, Verdict
+from gjk_collision.verdict import Verdict
 
 CAR = Shape.box(4.0, 2.0)
 TOLERANCE = 0.005
+MODES = ("collide", "distance", "witness")
 WALL = Shape.segment((0.0, -5.0), (0.0, 5.0))
-
-
-def between(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Straight on, turning the shorter way."""
-    turn = np.remainder(b[2] - a[2] + np.pi, 2 * np.pi) - np.pi
-    return a + share[:, None] * np.array([b[0] - a[0], b[1] - a[1], turn])
 
 
 def test_the_margin() -> None:
@@ -39,19 +31,6 @@ def test_the_margin() -> None:
     assert ahead.last_valid_fraction == pytest.approx(27 / 40, abs=1e-3), "free up to the margin"
 
 
-def test_beyond_the_prediction() -> None:
-    scene = Scene([CAR], [(100, 0, 0)], ids=[3], velocities=[(1, 0, 0)], horizon=1.5)
-    found = scene.check_path(CAR, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], [0.0, 1.0, 2.0])
-    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
-    assert found.first_invalid_segment == 1 and found.id == 3
-    assert found.last_valid_fraction == pytest.approx(0.5, abs=1e-9)
-    assert found.lower_bound == -np.inf
-    hit = scene.check_path(CAR, [(0, 0, 0), (120, 0, 0)], [0.0, 2.0])
-    assert hit.verdict == Verdict.UNKNOWN, "at 1.5 s it is still 7 m ahead"
-    sure = scene.check_path(CAR, [(0, 0, 0), (200, 0, 0)], [0.0, 2.0])
-    assert sure.verdict == Verdict.COLLISION
-
-
 def test_one_pose_and_no_obstacle() -> None:
     scene = Scene([CAR], [(10.0, 0.0, 0.0)])
     assert scene.check_path(CAR, [(0, 0, 0)]).distance == pytest.approx(6.0, abs=TOLERANCE)
@@ -60,40 +39,6 @@ def test_one_pose_and_no_obstacle() -> None:
     assert (inside.first_invalid_segment, inside.last_valid_fraction) == (0, 0.0)
     empty = Scene([]).check_path(CAR, [(0, 0, 0), (9, 0, 0)], [0.0, 1.0])
     assert empty.is_free and empty.distance == empty.lower_bound == np.inf
-
-
-@pytest.mark.requirement("V-9")
-@settings(max_examples=40)
-@given(st.integers(0, 2**32), st.sampled_from((3, 12, 60)), st.booleans())
-def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
-    area = traffic(seed, count)
-    rng = area.rng
-    velocities = rng.normal(0, 3, (count, 3)) * (1, 1, 0.2)
-    scene = Scene(area.shapes, area.poses, velocities=velocities, horizon=10.0)
-    poses = area.somewhere(4)
-    poses[:, 2] = rng.uniform(-1.4, 1.4, 4)
-    times = np.array([0.0, 0.7, 1.5, 2.6]) if timed else None
-    found = scene.check_path(CAR, poses, times, margin=0.1)
-    share = np.linspace(0.0, 1.0, 400)
-    least = np.inf
-    for i in range(3):
-        when = times[i] + share * (times[i + 1] - times[i]) if times is not None else None
-        at = between(poses[i], poses[i + 1], share)
-        sample = scene.check(CAR, at, when, mode="distance", margin=0.1)
-        if i == found.first_invalid_segment:
-            before = share < found.last_valid_fraction
-            assert sample.distances[before].min(initial=np.inf) > 0.1, "free means free"
-            after = np.abs(share - found.last_valid_fraction) < 0.02
-            assert sample.distances[after].min(initial=np.inf) < 0.1 + TOLERANCE + 0.5
-        elif found.first_invalid_segment < 0 or i < found.first_invalid_segment:
-            assert sample.is_free
-        least = min(least, sample.distances.min())
-        if found.verdict == Verdict.COLLISION and i == found.first_invalid_segment:
-            break
-    assert found.lower_bound <= least + 1e-9
-    if found.is_free:
-        assert least > 0.1
-        assert found.distance <= least + TOLERANCE
 
 
 @pytest.mark.parametrize("epoch", [0.0, 5e8, 1.8e9])
@@ -117,31 +62,6 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(epoch: float) 
     assert left_open > 100
 
 
-def test_a_free_path_with_an_obstacle_has_a_distance() -> None:
-    rng = np.random.default_rng(2)
-    free = 0
-    for _ in range(400):
-        place = (5.0, float(rng.uniform(1, 3)), float(rng.uniform(-3, 3)))
-        scene = Scene([Shape.box(1.0, 1.0)], [place])
-        path = [(0, 0, 0), (rng.uniform(5, 15), rng.uniform(-5, 5), rng.uniform(-3, 3))]
-        for margin in (0.0, 0.2):
-            found = scene.check_path(Shape.box(2.0, 1.0), path, tolerance=1e-6, margin=margin)
-            if found.is_free:
-                free += 1
-                assert margin <= found.lower_bound <= found.distance < np.inf
-    assert free > 300
-
-
-def test_a_place_beyond_the_domain_is_unknown_in_every_mode() -> None:
-    """After two seconds the predicted yaw is beyond what the kernel places."""
-    box, pose = Shape.box(1.0, 1.0), (5.0, 5.0, 0.0)
-    scene = Scene([box], [(0, 0, 0)], velocities=[(0, 0, 1e6)], horizon=100.0)
-    for time, verdict in ((0.5, Verdict.FREE), (2.0, Verdict.UNKNOWN), (50.0, Verdict.UNKNOWN)):
-        for mode in ("collide", "distance", "witness"):
-            assert scene.check(box, [pose], [time], mode=mode).verdict is verdict, (time, mode)
-        assert scene.is_free(box, pose, time=time) == (verdict is Verdict.FREE)
-
-
 @pytest.mark.requirement("V-15")
 @pytest.mark.parametrize("end", [0.4, 1.5, 4.0])
 def test_a_swept_path_past_the_domain_is_answered_as_its_poses(end: float) -> None:
@@ -151,7 +71,9 @@ def test_a_swept_path_past_the_domain_is_answered_as_its_poses(end: float) -> No
     turning = Scene([Shape.box(4, 1)], [(50, 0, 1e6 - 1.0)], velocities=[(0, 0, 2.0)])
     coming = Scene([disc], [(9e14, 0, 0)], velocities=[(-1e14, 0, 0)])
     for scene in (leaving, turning, coming):
-        right = scene.check(disc, path[:1], [end]).verdict
+        verdicts = {scene.check(disc, path[:1], [end], mode=mode).verdict for mode in MODES}
+        (right,) = verdicts
+        assert scene.is_free(disc, path[0], time=end) == (right is Verdict.FREE)
         assert right is (Verdict.FREE if scene is coming or end < 0.5 else Verdict.UNKNOWN)
         assert scene.check_path(disc, path, [0.0, end]).verdict is right
     still, leaves = Motion.still(), Motion.constant((5e14, 0, 0), (5e14, 0, 0))
@@ -210,22 +132,6 @@ def test_whole_turns_are_not_those_of_the_doubles(yaw: float) -> None:
     turning = Motion.path([0, 1], [here, there])
     impact = time_of_impact(triangle, dot, turning, Motion.still(), tolerance=1e-12)
     assert impact.verdict is not Verdict.FREE
-
-
-@pytest.mark.parametrize("halves", [1, 3, 5, 7, -1, -3, -7])
-def test_half_turns_go_the_way_of_the_sign(halves: int) -> None:
-    middle = Motion.path([0, 1], [(0, 0, 0), (0, 0, halves * math.pi)]).at(0.5)[2]
-    assert middle == pytest.approx(math.copysign(math.pi / 2, halves))
-
-
-@pytest.mark.parametrize("time_error", [0.0, 1e-4, 1e-2])
-def test_an_error_of_the_times_keeps_a_lower_bound(time_error: float) -> None:
-    """The ego passes at 1 m and 10 m/s; the error moves it by up to 0.1 m."""
-    car = Shape.box(4.0, 2.0)
-    scene = Scene([car], [(20, 3, 0)], velocities=[(1, 0, 0)], horizon=20.0, time_error=time_error)
-    found = scene.check_path(car, [(0, 0, 0), (40, 0, 0)], [0.0, 4.0])
-    assert found.verdict is Verdict.FREE
-    assert 1.0 - 0.01 - 40 * time_error < found.lower_bound <= 1.0
 
 
 @pytest.mark.requirement("V-9")

@@ -17,6 +17,7 @@ CAR = Shape.box(4.0, 2.0)
 HERE = np.zeros((1, 3))
 BALL = Shape.circle(1.0)
 AHEAD = [(20.0, 0.0, 0.0)]  # 17 m of room
+MODES = ("collide", "distance", "witness")
 KNOWN = (Verdict.FREE, Status.SUCCESS)
 TOO_SHORT = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
 
@@ -208,3 +209,66 @@ def test_times_are_refused_if_no_motion_was_given(query: str) -> None:
         Scene.from_arrays(**ball, prediction="hold"),
     ):
         ask(given)
+
+
+@pytest.mark.parametrize("stamp", [0.0, 0.1, 1000.0, 9e8, 1.8e9])
+def test_times_that_merge_with_the_stamp(stamp: float) -> None:
+    """An obstacle jumps 30 m within one ulp of its time, and is met before and after."""
+    later = float(np.nextafter(0.3, 1.0))
+    path = ([0.1, 0.3, later, 1.0], [(0, 0, 0), (0, 0, 0), (30, 0, 0), (30, 0, 0)])
+    box, ego = Shape.box(2.0, 2.0), Shape.box(4.0, 2.0)
+    scene = Scene([box], [(0, 0, 0)], paths=[path], stamps=[stamp], horizon=10.0)
+    times = [stamp + 0.2, stamp + 0.3, stamp + 0.5]
+    if len(set(times)) == 3:
+        first, _, last = scene.check(ego, [(0, 0, 0)] * 3, times).verdicts
+        assert (first, last) == (Verdict.COLLISION, Verdict.FREE)
+        first, _, last = scene.check(ego, [(30, 0, 0)] * 3, times).verdicts
+        assert (first, last) == (Verdict.FREE, Verdict.COLLISION)
+    swept = scene.check_path(ego, [(15, 0, 0), (15.1, 0, 0)], [stamp + 0.2, stamp + 0.6])
+    assert swept.verdict is not Verdict.FREE
+
+
+@pytest.mark.parametrize("stamps", [[0.0, 1.8e9], [1.8e9, 0.0], [-5e9, 5e9]])
+@pytest.mark.parametrize("place", [(35, 0, 0), (1000, 0, 0)])
+def test_stamps_far_apart(stamps: list[float], place: tuple[float, float, float]) -> None:
+    """One obstacle stands since long ago, or for long; the other drives now."""
+    disc, pose = Shape.circle(0.5), (30.0, 0.0, 0.0)
+    for moves in (0, 1):
+        poses, velocities = [place, place], [(0.0, 0.0, 0.0)] * 2
+        poses[moves], velocities[moves] = (0, 0, 0), (10, 0, 0)
+        scene = Scene([disc] * 2, poses, velocities=velocities, stamps=stamps)
+        updated = Scene([disc] * 2, [place] * 2, velocities=[(0, 0, 0)] * 2, stamps=stamps)
+        driven = {"velocities": [(10, 0, 0)], "stamps": [stamps[moves]]}
+        updated = updated.updated([moves], [(0, 0, 0)], **driven)
+        time = stamps[moves] + 3.0
+        for each in (scene, updated):
+            for mode in MODES:
+                found = each.check(disc, [pose], [time], mode=mode)
+                assert found.verdict is Verdict.COLLISION, mode
+            assert not each.is_free(disc, pose, time=time)
+            assert each.nearest(disc, pose, time=time).distances[0] < 0
+            assert not each.check_path(disc, [pose], [time]).is_free
+            assert not each.check_path(disc, [(30, 2, 0), pose], [time - 0.01, time]).is_free
+
+
+def test_horizons_of_centuries() -> None:
+    disc, velocities = Shape.circle(0.5), [(1e-6, 0, 0), (0, 0, 0)]
+    slow = Scene([disc] * 2, [(0, 0, 0), (9000, 0, 0)], velocities=velocities, horizon=1e10)
+    for mode in MODES:
+        assert not slow.check(disc, [(5000, 0, 0)], [5e9], mode=mode).is_free
+    assert not slow.is_free(disc, (5000, 0, 0), time=5e9)
+
+
+@pytest.mark.parametrize(("error", "speed"), [(0.01, 50.0), (1e-9, 1000.0), (1e-3, 1.0)])
+@pytest.mark.parametrize("factor", [0.0, 0.9, 1.0, 1.1, 2.0, 3.0, 5.0, 100.0])
+def test_a_time_error_gives_one_verdict(error: float, speed: float, factor: float) -> None:
+    """The bound of the time counts alike in every mode, and never towards FREE."""
+    disc, velocities = Shape.circle(0.5), [(speed, 0, 0), (0, 0, 0)]
+    poses = [(0, 0, 0), (0, 500, 0)]
+    scene = Scene([disc, disc], poses, velocities=velocities, time_error=error)
+    pose = (speed + 1.0 + factor * speed * error, 0.0, 0.0)
+    verdicts = {scene.check(disc, [pose], [1.0], mode=mode).verdict for mode in MODES}
+    free = scene.is_free(disc, pose, time=1.0)
+    assert verdicts == {Verdict.FREE if free else Verdict.COLLISION}
+    assert not free or factor > 1.0
+    assert free or factor < 100.0

@@ -104,16 +104,6 @@ def test_head_on_and_behind() -> None:
     assert touching.times == 0.0
 
 
-def test_a_vehicle_that_turns_keeps_its_twist() -> None:
-    """On a circle of 10 m, it meets what stands a quarter of the circle ahead."""
-    point = Shape.point((0.0, 0.0))
-    scene = Scene([Shape.box(0.2, 0.2)], [(10, 10, 0)], prediction="hold")
-    found = scene.time_to_collision(point, (0, 0, 0), (5.0, 0.0, 0.5), 3.0)
-    assert found.times == pytest.approx(np.pi - 0.02, abs=0.005)
-    straight = scene.time_to_collision(point, (0, 0, 0), (5.0, 0.0, 0.0), 3.0)
-    assert straight.times == np.inf
-
-
 def test_twists_of_a_trajectory() -> None:
     """The twists from pose to pose are those with which an arc was driven."""
     arcs = [(0.2, 4.0), (-0.1, 5.0), (0.0, 3.0), (0.3, -2.0)]
