@@ -59,6 +59,8 @@ def some_scene(rng: np.random.Generator) -> tuple[Scene, float, Floats]:
         horizon=float(rng.uniform(0.5, 1.5)) * HORIZON,
         prediction=POLICIES[rng.integers(3)],
         time_error=float(rng.choice([0.0, 0.05])),
+        margins=rng.choice([0.0, 0.5, 3.0], count),
+        margin_rates=rng.choice([0.0, 0.2, 1.0], count),
     )
     return scene, stamp, offset
 

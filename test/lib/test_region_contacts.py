@@ -40,16 +40,18 @@ def truth(
 
 
 def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[float, float]]:
+    """Return the bounds of each query, 1e300 m instead of infinity."""
     check, path = scene.check(car, pose, mode="distance"), scene.check_path(car, [pose])
     found = {
         "nearest": scene.nearest(car, pose), "gradient": scene.gradient(car, pose),
         "first_contact": scene.first_contact(car, [[pose]], [0.0]),
     }  # fmt: skip
-    return {
+    pairs = {
         "check": (float(check.lower_bounds), float(check.distances)),
         "check_path": (path.lower_bound, path.distance),
         **{name: (each.lower_bounds[0], each.distances[0]) for name, each in found.items()},
     }
+    return {name: (max(low, -1e300), min(high, 1e300)) for name, (low, high) in pairs.items()}
 
 
 def test_a_vehicle_that_touches_from_outside() -> None:
