@@ -467,6 +467,10 @@ inline Meeting cut(Random& random) {
     if (how == 2) q.add(border + 1e-7 * (v - middle));
     if (how == 0 && (i >= at || i == 0)) q.add(random.chance(0.3) ? by_ulps(v, random) : v);
   }
+  if (random.chance(0.5)) {  // a gap, where the parts share an edge
+    const Vec2 away = perpendicular(whole.vertex(at) - whole.vertex(0));
+    q = placed(q, {1.0, 0.0}, power_of_ten(random, -18.0, -6.0) * away);
+  }
   return {body_of(p, 0.0, random), body_of(q, 0.0, random), a_margin(random)};
 }
 

@@ -37,49 +37,21 @@ def test_a_velocity_moves_an_obstacle() -> None:
     assert scene.check(CAR, HERE).is_free, "without times it stands"
 
 
-def test_a_shape_turns_about_its_own_origin() -> None:
-    rod = Shape.capsule((0.0, 0.0), (10.0, 0.0), 0.1)
-    scene = Scene([rod], [(0.0, 8.0, np.pi / 2)], velocities=[(0.0, 0.0, -np.pi / 2)])
-    result = scene.check(CAR, np.zeros((3, 3)), [0.0, 1.0, 2.0], mode="distance")
-    assert result.distances[:2] == pytest.approx([6.9, 6.9], abs=1e-9)
-    assert result.verdicts[2] == Verdict.COLLISION
-
-
-def test_a_path_is_linear_and_turns_the_shorter_way() -> None:
-    rod = Shape.segment((0.0, 0.0), (4.0, 0.0))
-    path = ([1.0, 2.0], [(0.0, 10.0, 3.0), (0.0, 10.0, -3.0)])
-    scene = Scene([rod], [(0.0, 30.0, 3.0)], paths=[path])
-    point = Shape.point((0.0, 0.0))
-    poses = np.array([(0.0, 20.0, 0.0), (-5.0, 10.0, 0.0)])
-    result = scene.check(point, poses, [0.5, 1.5], mode="distance")
-    assert result.distances[0] == pytest.approx(0.0, abs=1e-9), "from its pose to the first"
-    assert result.distances[1] == pytest.approx(1.0, abs=1e-9), "at yaw pi, not 0"
-
-
 NAN = float("nan")
-AT_STAMP = ([0.0], AHEAD)
 STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
 
 
 @pytest.mark.parametrize(
     ("policy", "said", "known_until", "after"),
     [
-        ("unknown_is_error", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
         ("unknown_is_error", {"velocities": [(0.0, NAN, 0.0)]}, 0.0, TOO_SHORT),
-        ("unknown_is_error", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("unknown_is_error", {"velocities": [(0.0, 0.0, 0.0)]}, 100.0, KNOWN),
         ("unknown_is_error", {"paths": [STRAIGHT]}, 2.0, TOO_SHORT),
         ("unknown_is_error", {"paths": [None]}, 0.0, TOO_SHORT),
-        ("unknown_is_error", {"paths": [AT_STAMP]}, 0.0, TOO_SHORT),
-        ("constant_velocity", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
         ("constant_velocity", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("constant_velocity", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
-        ("constant_velocity", {"paths": [AT_STAMP]}, 0.0, TOO_SHORT),
         ("hold", {}, 100.0, KNOWN),
-        ("hold", {"velocities": [(NAN, NAN, NAN)]}, 100.0, KNOWN),
-        ("hold", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("hold", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
-        ("hold", {"paths": [AT_STAMP]}, 4.0, TOO_SHORT),
     ],
 )
 def test_the_policies(policy: str, said: dict, known_until: float, after: tuple) -> None:
@@ -94,13 +66,6 @@ def test_the_policies(policy: str, said: dict, known_until: float, after: tuple)
     assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
 
 
-def test_a_path_of_one_pose_at_the_stamp_goes_on_with_the_velocity() -> None:
-    scene = Scene([BALL], AHEAD, velocities=[(-10.0, 0.0, 0.0)], paths=[AT_STAMP],
-                  prediction="constant_velocity")  # fmt: skip
-    assert answers(scene, [0.0, 1.6, 5.0, 5.1]) == [KNOWN, KNOWN, KNOWN, TOO_SHORT]
-    assert scene.check(CAR, HERE, [2.0]).verdict == Verdict.COLLISION
-
-
 def test_the_nearest_at_a_time() -> None:
     """The second overtakes the first; later it is not known where it is."""
     scene = Scene([BALL] * 2, [(10.0, 0.0, 0.0), (30.0, 0.0, 0.0)], ids=[4, 5],
@@ -111,13 +76,6 @@ def test_the_nearest_at_a_time() -> None:
     with pytest.raises(InputError) as refused:
         scene.nearest(CAR, (0.0, 0.0, 0.0), 2, time=2.6)
     assert (refused.value.status, refused.value.argument) == (Status.PREDICTION_TOO_SHORT, "time")
-
-
-def test_after_the_end_of_a_path() -> None:
-    for policy, y in {"constant_velocity": 30.0, "hold": 20.0}.items():
-        scene = Scene([BALL], AHEAD, paths=[STRAIGHT], prediction=policy)  # type: ignore[arg-type]
-        at = scene.check(Shape.point((20.0, y)), HERE, [3.0], mode="distance")
-        assert at.distances[0] == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_a_certain_hit_stands_beside_an_unknown() -> None:
