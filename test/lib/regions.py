@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
+import shapely
 
 Exact = tuple[Fraction, Fraction]
 Ring = Sequence[Sequence[float]]
@@ -116,33 +117,6 @@ class Truth:
         return boxes_apart or separated(outside, shape)
 
 
-def is_simple(ring: Sequence[tuple[float, float]]) -> bool:
-    """Whether no two edges of a ring meet, except neighbours at their common vertex."""
-    edges = sides(exact := rational(ring))
-    if len(edges) < 3 or len(set(exact)) < len(exact):
-        return False
-    for (i, (a, b)), (j, (c, d)) in combinations(enumerate(edges), 2):
-        shared = {a, b} & {c, d}
-        if shared and j - i not in (1, len(edges) - 1):
-            return False
-        signs = [cross(a, b, c), cross(a, b, d), cross(c, d, a), cross(c, d, b)]
-        if shared:
-            (p,) = shared
-            q = b if p == a else a
-            r = d if p == c else c
-            along = (q[0] - p[0]) * (r[0] - p[0]) + (q[1] - p[1]) * (r[1] - p[1])
-            if cross(p, q, r) == 0 and along > 0:
-                return False
-        elif signs[0] * signs[1] <= 0 and signs[2] * signs[3] <= 0:
-            boxes = all(
-                max(min(a[k], b[k]), min(c[k], d[k])) <= min(max(a[k], b[k]), max(c[k], d[k]))
-                for k in (0, 1)
-            )
-            if boxes:
-                return False
-    return True
-
-
 def random_rings(rng: random.Random, grid: int, unit: float, count: int) -> list[np.ndarray]:
     """Simple rings with vertices on a coarse grid, so that they often share edges and vertices."""
     rings: list[np.ndarray] = []
@@ -157,7 +131,7 @@ def random_rings(rng: random.Random, grid: int, unit: float, count: int) -> list
         else:
             size = rng.randint(3, 6)
             points = [(rng.randint(0, grid), rng.randint(0, grid)) for _ in range(size)]
-        ring = [(x * unit, y * unit) for x, y in points]
-        if is_simple(ring):
-            rings.append(np.array(ring))
+        ring = np.array(points) * unit
+        if shapely.Polygon(points).is_valid and shapely.Polygon(points).area > 0.0:
+            rings.append(ring)
     return rings

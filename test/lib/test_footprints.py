@@ -396,18 +396,6 @@ def which(*indices: int) -> Any:
     return np.array(indices, np.uint8)
 
 
-def test_each_footprint_has_its_own_error_in_another_frame(time: Time) -> None:
-    """The rounding of the frame's yaw moves the long one by more."""
-    snapshot = world_of(time, (0.0, 9.0)).snapshot(**time.both)
-    given: dict[str, Any] = {"frame": Pose(0.3, -0.2, 1000.0), "mode": 1}
-    pose = np.array([3.0, 0.0, 0.0])
-    both = snapshot.chosen_among(["small", "long"])
-    found = questions.check_poses(both, np.tile(pose, 2), which=which(0, 1), **given)
-    for name, bound in zip(("small", "long"), found.lower_bounds, strict=True):
-        alone = questions.check_poses(snapshot.chosen(name), pose, **given)
-        assert alone.lower_bounds[0] == bound
-
-
 @pytest.mark.parametrize(
     ("names", "fields", "text"),
     [
@@ -449,28 +437,6 @@ def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
     assert (found.verdict, found.status) == unknown(Status.NO_FOOTPRINT)
     assert found.first_invalid_index == 1 and not found.is_free
     assert "'footprint'" in found.message
-
-
-def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
-    world = world_of(time, (0.0, 0.0), sources=(SourceConfig("obstacles"), SourceConfig("radar")))
-    snapshot = world.snapshot(**time.both)
-    for stop in (False, True):
-        given = {"which": which(0, 0, 1), "stop_at_first": stop}
-        found = ask(snapshot, [FAR, NEAR, NEAR], "small", "long", **given)
-        assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.COLLISION]
-        assert found.verdict is Verdict.COLLISION
-        assert found.status is Status.NO_OBSTACLES and found.message
-        assert found.first_invalid_index == 0
-
-
-def test_time_budget_of_footprints_per_pose(time: Time) -> None:
-    snapshot = world_of(time).snapshot(**time.both)
-    given = {"which": which(*[0, 1] * 500), "late": lambda: True}
-    found = ask(snapshot, np.tile(FAR, 1000), "small", "long", **given)
-    late = found.statuses == Status.TIME_BUDGET
-    assert 0 < late.sum() < 1000
-    assert (found.verdicts[late] == Verdict.UNKNOWN).all()
-    assert found.status is Status.TIME_BUDGET and not found.is_free
 
 
 ROUND = {"a.robot_radius": 1.0}

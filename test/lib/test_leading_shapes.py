@@ -64,22 +64,6 @@ def test_one_pose_gives_scalars() -> None:
     assert one.first_invalid == one.first_invalid_index == many.first_invalid
 
 
-def test_directions_lead_from_the_shape_to_the_obstacle() -> None:
-    """Also at overlap, where moving the obstacle along the direction separates the shapes."""
-    rng = np.random.default_rng(6)
-    scene = moving_scene(rng)
-    poses = rng.uniform(-30, 30, (500, 3))
-    found = scene.check(CAR, poses, mode="witness")
-    assert found.witnesses is not None and found.directions is not None
-    np.testing.assert_allclose(np.linalg.norm(found.directions, axis=1), 1.0, rtol=1e-12)
-    way = found.witnesses[:, 2:] - found.witnesses[:, :2]
-    np.testing.assert_allclose(way, found.distances[:, None] * found.directions, atol=1e-9)
-    assert (found.distances < -0.1).any() and (found.distances > 0.1).any()
-    assert scene.check(CAR, poses, mode="distance").directions is None
-    none = Scene([]).check(CAR, poses[0], mode="witness")
-    assert none.directions is not None and np.isnan(none.directions).all()
-
-
 def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:
     scene = Scene([Shape.circle(1.0)])
     poses = np.full((3, 4, 3), 50.0)

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scene: what the fields of a result mean, and that a batch is nothing but its pairs."""
 
-import random
 from concurrent.futures import ThreadPoolExecutor
 
-import cases
 import numpy as np
 import pytest
-from certify import shape
+from traffic import traffic
 
 from gjk_collision import Scene, Shape, collide, distance
 from gjk_collision.verdict import Status, Verdict
@@ -83,6 +81,11 @@ def test_the_nearest_decides() -> None:
     assert result.distances[0] == pytest.approx(3.0, rel=1e-12)
     assert result.witnesses is not None
     assert result.witnesses[0] == pytest.approx([2.0, 0.0, 5.0, 0.0])
+    assert result.directions[0] == pytest.approx([1.0, 0.0])
+    inside = three().check(CAR, [(4.0, 0.5, 0.0)], mode="witness")  # 0.5 m to move it downwards
+    assert inside.distances[0] == pytest.approx(-0.5)
+    assert inside.directions[0] == pytest.approx([0.0, -1.0])
+    assert three().check(CAR, HERE, mode="distance").directions is None
 
 
 @pytest.mark.requirement("V-6")
@@ -155,20 +158,10 @@ def test_concave_policies() -> None:
     assert not collide(CAR, Shape.concave(notch)) and collide(CAR, Shape.hull(notch))
 
 
-def traffic(seed: int, count: int) -> tuple[Scene, np.ndarray]:
-    rng = random.Random(seed)
-
-    def pose() -> tuple[float, float, float]:
-        return rng.uniform(-40, 40), rng.uniform(-40, 40), rng.uniform(-4, 4)
-
-    shapes = [shape(case.b) for case in cases.some("rounded", count)]
-    scene = Scene(shapes, poses=[pose() for _ in shapes])
-    return scene, np.array([pose() for _ in range(200)])
-
-
 def test_threads_share_a_scene() -> None:
     """The interpreter lock is released: many threads on one scene and shape answer alike."""
-    scene, where = traffic(2, 60)
+    area = traffic(2, 60)
+    scene, where = Scene(area.shapes, area.poses), area.somewhere(200)
     alone = scene.check(CAR, where, mode="distance")
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda _: scene.check(CAR, where, mode="distance"), range(40))
