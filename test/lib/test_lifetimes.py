@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles that exist for a time only, against shapely's distances at dense samples of time."""
+"""Obstacles that exist for a time only. `test_path_durations` checks paths beside them."""
 
 from __future__ import annotations
 
@@ -10,94 +10,58 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-import shapely
-from numpy.typing import NDArray
-from samples import convex, outlines
+from traffic import some_shape
 
 from gjk_collision import InputError, Region, Scene, Shape, Status, Verdict
+from gjk_collision.scene import Mode
 
-Floats = NDArray[np.float64]
-
-CASES = int(os.environ.get("GJK_CASES", "2000"))
-TOLERANCE = 0.005
+CASES = int(os.environ.get("GJK_CASES", "12"))
+MODES: tuple[Mode, ...] = ("distance", "collide")
 CAR = Shape.box(4.0, 2.0)
 BOX = Shape.box(1.0, 1.0)
 ORIGIN = (0.0, 0.0, 0.0)
 STILL = (0.0, 0.0, 0.0)
 
 
-class Traffic:
-    """Random obstacles with constant velocities and random lifetimes."""
-
-    def __init__(self, rng: np.random.Generator, count: int = 6) -> None:
-        self.points = [convex(rng) for _ in range(count)]
-        self.poses = rng.normal(size=(count, 3)) * [5, 5, 3]
-        self.velocities = rng.normal(size=(count, 3)) * [2, 2, 1] * rng.choice([0, 1], (count, 1))
-        self.stamps = rng.choice([-3.0, -2.5, -4.25], count)
-        self.lifetimes = np.sort(rng.uniform(-2, 10, (count, 2)), axis=1)
-        self.lifetimes[rng.random((count, 2)) < 0.2] = nan
-        self.scene = Scene(
-            [Shape.polygon(points) for points in self.points],
-            self.poses,
-            velocities=self.velocities,
-            stamps=self.stamps,
-            lifetimes=self.lifetimes,
-            horizon=99.0,
-        )
-
-    def exist(self, times: Floats) -> NDArray[np.bool_]:
-        """Return whether the obstacles exist at times (T,), shape (T, n)."""
-        begin, end = self.lifetimes.T
-        return ~(times[:, None] < begin) & ~(times[:, None] > end)
-
-    def distances(self, ego: Floats, poses: Floats, times: Floats) -> Floats:
-        """Return the distances of the ego at poses (T, 3) and times (T,), shape (T, n)."""
-        car = outlines(ego, poses)
-        since = times[:, None] - self.stamps
-        at = self.poses + since[..., None] * self.velocities
-        found = np.stack(
-            [
-                shapely.distance(car, outlines(points, at[:, i]))
-                for i, points in enumerate(self.points)
-            ]
-        )
-        return np.where(self.exist(times), found.T, inf)
-
-
 @pytest.mark.requirement("V-9")
 def test_poses_at_times_and_at_the_limits() -> None:
-    rng = np.random.default_rng(370)
+    """The answers are those of a scene of the obstacles that exist at that time."""
+    rng, n = np.random.default_rng(370), 6
     seen = set()
-    for _ in range(CASES // 100):
-        traffic, ego = Traffic(rng), convex(rng)
-        scene, shape = traffic.scene, Shape.polygon(ego)
-        limits = traffic.lifetimes[np.isfinite(traffic.lifetimes)]
-        # Most times are those of many poses, so that the obstacles are placed once for them.
-        few = np.concatenate([limits, np.nextafter(limits, inf), np.nextafter(limits, -inf)])
-        times = np.concatenate([few, np.repeat(rng.uniform(-1, 9, 3), 100)])
-        poses = rng.normal(size=(len(times), 3)) * [6, 6, 3]
-        expected = traffic.distances(ego, poses, times)
-        nearest = expected.min(axis=1)
-        for mode in ("collide", "distance"):
-            verdicts = scene.check(shape, poses, times, mode=mode).verdicts
-            np.testing.assert_array_equal(verdicts[nearest > 1e-9], Verdict.FREE)
-            np.testing.assert_array_equal(verdicts[nearest < 0.0], Verdict.COLLISION)
-        found = scene.check(shape, poses, times, mode="distance")
-        apart = nearest > 1e-9
-        np.testing.assert_allclose(found.distances[apart], nearest[apart], atol=1e-9)
-        assert (found.distances[~apart] <= 1e-9).all()
-        k = scene.nearest(shape, poses, len(traffic.points), time=times)
-        gradient = scene.gradient(shape, poses, times, len(traffic.points))
-        for ids in (k.ids, gradient.ids):
-            np.testing.assert_array_equal((ids >= 0).sum(1), traffic.exist(times).sum(1))
-        for n in range(0, len(times), 7):
-            alone = scene.check(shape, poses[n], times[n], mode="distance")
-            assert (alone.verdicts, alone.distances) == (found.verdicts[n], found.distances[n])
-            assert scene.is_free(shape, poses[n], time=times[n]) == (alone.verdict is Verdict.FREE)
-            exist = traffic.exist(times[n : n + 1])[0]
-            np.testing.assert_array_equal(scene.exist_at(times[n]), exist)
-            np.testing.assert_array_equal(~np.isnan(scene.poses_at(times[n])[:, 0]), exist)
-        seen |= set(found.verdicts)
+    for _ in range(CASES):
+        lifetimes = np.sort(rng.uniform(-2, 10, (n, 2)), axis=1)
+        lifetimes[rng.random((n, 2)) < 0.2] = nan
+        each = {
+            "shapes": np.array([some_shape(rng) for _ in range(n)]),
+            "poses": rng.normal(size=(n, 3)) * [5, 5, 3],
+            "velocities": rng.normal(size=(n, 3)) * [2, 2, 1] * rng.choice([0, 1], (n, 1)),
+            "stamps": rng.choice([-3.0, -2.5, -4.25], n),
+        }
+        scene = Scene(**each, lifetimes=lifetimes, horizon=99.0)
+        limits = lifetimes[np.isfinite(lifetimes)]
+        near = [limits, np.nextafter(limits, inf), np.nextafter(limits, -inf)]
+        for time in (*np.concatenate(near), *rng.uniform(-1, 9, 3)):
+            exist = ~(time < lifetimes[:, 0]) & ~(time > lifetimes[:, 1])
+            assert scene.exist_at(time).tolist() == exist.tolist()
+            assert (~np.isnan(scene.poses_at(time)[:, 0])).tolist() == exist.tolist()
+            others = Scene(**{name: of[exist] for name, of in each.items()}, horizon=99.0)
+            poses = rng.normal(size=(70, 3)) * [6, 6, 3]  # enough to be grouped by their time
+            times = np.full(70, time)
+            for mode in MODES:
+                found = scene.check(CAR, poses, times, mode=mode)
+                wanted = others.check(CAR, poses, times, mode=mode)
+                clear = np.abs(wanted.distances) > 1e-9 if mode == "distance" else clear
+                np.testing.assert_array_equal(found.verdicts[clear], wanted.verdicts[clear])
+                np.testing.assert_allclose(found.distances, wanted.distances, atol=1e-9)
+            for ids in (
+                scene.nearest(CAR, poses[:2], n, time=times[:2]).ids,
+                scene.gradient(CAR, poses[:2], times[:2], n).ids,
+            ):
+                assert (
+                    np.sort(ids[0])[n - exist.sum() :].tolist() == np.flatnonzero(exist).tolist()
+                )
+            assert scene.is_free(CAR, poses[0], time=time) == (found.verdicts[0] == Verdict.FREE)
+            seen |= set(found.verdicts)
     assert seen == {Verdict.FREE, Verdict.COLLISION}
 
 
