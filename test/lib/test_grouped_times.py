@@ -65,23 +65,6 @@ def some_scene(rng: np.random.Generator) -> tuple[Scene, float, Floats]:
     return scene, stamp, offset
 
 
-def some_times(rng: np.random.Generator, count: int, steps: int) -> Floats:
-    """Return times (T,) or (K, T): shared, unsorted, repeated, or different per trajectory."""
-    times = rng.uniform(0.0, HORIZON, steps)
-    kind = rng.integers(5)
-    if kind == 0:
-        return np.sort(times)
-    if kind == 1:
-        return rng.choice(times[: max(1, steps // 3)], steps)
-    if kind == 2:
-        return np.where(
-            rng.random((count, 1)) < 0.7, times, rng.uniform(0, HORIZON, (count, steps))
-        )
-    if kind == 3:
-        return rng.choice(times, (count, steps))
-    return times
-
-
 def fields(result: CheckResult, mode: Mode) -> dict[str, Floats]:
     names = ["verdicts", "statuses", "distances", "lower_bounds"]
     if mode != "collide":  # collide may name any of several obstacles
@@ -125,7 +108,8 @@ def test_same_as_each_pose_alone(first: int) -> None:
         poses = np.cumsum(somewhere(rng, count, steps) * 0.1, axis=1) + somewhere(rng, count, 1)
         poses += offset
         poses[..., 2] *= rng.random((count, steps)) < 0.9
-        times = some_times(rng, count, steps) + stamp
+        times = rng.choice(rng.uniform(0.0, HORIZON, steps), (count, steps)) + stamp
+        times = times if seed % 2 else times[0]
         shapes = [some_shape(rng) for _ in range(3)]
         which = rng.integers(0, 3, (count, steps))
         margin = float(rng.choice([0.0, 0.5]))
