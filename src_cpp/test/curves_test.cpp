@@ -172,10 +172,20 @@ TEST(Curves, have_known_lengths) {
            {{0.0, 0.0, kPi}, 7.0 * kPi / 3.0, kPi},                     // C|C|C of thirds of a turn
            {{2.0, 2.0, 0.0}, kPi, kPi},                                 // LR
            {{0.0, -1.0, kPi}, 3.0 * kPi - 4.0 * std::asin(0.75), kPi},  // LRL
+           // of OMPL 2.0.1: the words of both
+           {{-3.5, -1.75, 1.0}, 8.238292169062406, 3.955106861882821},       // LSL, LSL
+           {{-5.5, -2.75, -0.75}, 10.453414537391675, 6.503329169408196},    // LSR, LSR
+           {{-0.5, -1.5, -2.75}, 5.701898967398819, 2.75},                   // LRL, L|R|L
+           {{-1.25, -1.0, 0.25}, 7.427455762243342, 1.8997034451971575},     // LSL, LR|L
+           {{0.0, -0.25, -0.5}, 6.390263222503532, 1.0676410687529267},      // LSL, LR|LR
+           {{-0.25, 0.25, 0.0}, 6.63673869777286, 1.1960605963913618},       // LSL, L|RL|R
+           {{1.5, 1.25, -2.75}, 5.55095464010144, 3.051765034122925},        // LSR, LSL|R
+           {{2.5, -4.0, 2.0}, 8.560989196425275, 5.715983389484662},         // LSL, LSR|L
+           {{-1.5, 5.5, 0.0}, 8.297707289911383, 6.658340478112971},         // LSR, L|RSL|R
        }) {
-    EXPECT_NEAR(dubins({}, each.b, 1.0).length(), each.dubins, 1e-14)
+    EXPECT_NEAR(dubins({}, each.b, 1.0).length(), each.dubins, 1e-14 * (1.0 + each.dubins))
         << each.b.x << ' ' << each.b.y << ' ' << each.b.yaw;
-    EXPECT_NEAR(reeds_shepp({}, each.b, 1.0).length(), each.reeds_shepp, 1e-14)
+    EXPECT_NEAR(reeds_shepp({}, each.b, 1.0).length(), each.reeds_shepp, 1e-14 * (1.0 + each.reeds_shepp))
         << each.b.x << ' ' << each.b.y << ' ' << each.b.yaw;
   }
 }

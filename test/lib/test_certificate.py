@@ -106,7 +106,7 @@ def test_a_free_pose_has_a_certificate_that_holds() -> None:
             assert certificate is None
             continue
         assert certificate is not None, (scene.poses, shape, pose)
-        assert certificate.verify()
+        assert certificate.verify() and (certificate.required == margin).all()
         slack = (certificate.bounds - certificate.required[certificate.pairs[:, 1]]).min()
         if not certificate.verify(fast=True):
             assert slack < 3e-12 * 20.0  # m, more than the largest number that it converts

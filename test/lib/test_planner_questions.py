@@ -231,9 +231,10 @@ def test_the_pose_on_arcs_is_that_of_the_library() -> None:
 
 def test_no_free_pose_and_no_answer_are_not_free() -> None:
     known = snapshot((0, 0))
-    free = questions.nearest_free(snapshot((0, 0), safety_margin=0.3), Pose(1.5, 0, 0), 2.0, 0.1)
-    assert free.is_free and 0.8 < free.shift < 0.81 and free.turn == 0.0
-    assert free.free_pose == pytest.approx([1.5 + free.shift, 0.0, 0.0], abs=0.01)
+    wide = snapshot((0, 0), safety_margin=0.3)
+    free = questions.nearest_free(wide, Pose(1.5, 0.0, 0.0), 2.0, 0.1, margin=0.2)
+    assert free.is_free and 1.0 < free.shift < 1.01 and free.turn == 0.0
+    assert free.free_pose == pytest.approx([1.5 + free.shift, 0.0, 0.0], abs=0.1)
     none = questions.nearest_free(known, Pose(), 0.5)
     assert (none.verdict, none.status) == (Verdict.COLLISION, Status.SUCCESS)
     assert not none.is_free and none.nearest_id == 0

@@ -56,14 +56,15 @@ STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
 )
 def test_the_policies(policy: str, said: dict, known_until: float, after: tuple) -> None:
     scene = Scene([BALL], AHEAD, **said, prediction=policy, horizon=4.0)
+    late, early = np.nextafter(known_until, np.inf), np.nextafter(0.0, -1.0)
     for mode in ("collide", "distance"):
         known = [t for t in (0.0, 1.0, 2.0, 4.0, 100.0) if t <= known_until]
-        assert answers(scene, [*known, known_until + 1e-6], mode) == [KNOWN] * len(known) + [after]
+        assert answers(scene, [*known, late], mode) == [KNOWN] * len(known) + [after]
     assert all(scene.is_free(CAR, HERE[0], time=t) for t in known)
-    assert scene.is_free(CAR, HERE[0], time=known_until + 1e-6) == (after == KNOWN)
+    assert scene.is_free(CAR, HERE[0], time=late) == (after == KNOWN)
     stands = "velocities" in said and said["velocities"][0] == (0.0, 0.0, 0.0)
     before = KNOWN if stands or (policy == "hold" and known_until == 100.0) else TOO_SHORT
-    assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
+    assert answers(scene, [early]) == [before], "what was before the stamp is not known either"
 
 
 def test_the_nearest_at_a_time() -> None:
