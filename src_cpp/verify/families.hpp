@@ -31,8 +31,8 @@ enum class Family {
   cuts             // polygons cut in two, within each other, or with a speck at their border
 };
 inline constexpr std::array<std::string_view, 11> kFamilyNames{
-    "closed_rings", "repeats", "slivers", "tips",   "collinear_runs", "parallels",
-    "tiny",         "huge",    "utm",     "drives", "cuts"};
+    "closed_rings", "repeats", "slivers", "tips", "collinear_runs", "parallels", "tiny",
+    "huge",         "utm",     "drives",  "cuts"};
 
 // A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
 inline Vec2 separation(const Polygon& p, const Polygon& q) {

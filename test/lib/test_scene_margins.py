@@ -124,55 +124,6 @@ def test_against_shapely() -> None:
     assert sure_ones > 1.9 * groups * GROUP
 
 
-@pytest.mark.requirement("V-19")
-def test_paths_against_dense_samples() -> None:
-    """FREE is never wrong, and a path that keeps clear by the tolerance is not MARGIN."""
-    rng = np.random.default_rng(2)
-    share = np.linspace(0.0, 1.0, 201)
-    seen: list[Verdict] = []
-    for _ in range(max(CASES // 20, 40)):
-        world = World.random(rng, int(rng.choice([1, 4])), 8.0)
-        scene = world.scene()
-        ends = rng.normal(size=(2, 3)) * [12.0, 12.0, 1.0]
-        times = np.array([1.0, 4.9])
-        margin = float(rng.choice([0.0, 0.4]))
-        way = ends[1] - ends[0]
-        way[2] = np.remainder(way[2] + np.pi, 2 * np.pi) - np.pi
-        samples = ends[0] + share[:, None] * way
-        for timed in (True, False):
-            clock = times[0] + share * (times[1] - times[0]) if timed else None
-            gaps, required = world.distances(samples, clock), world.required(margin, clock)
-            found = scene.check_path(CAR, ends, times if timed else None, TOLERANCE, margin=margin)
-            seen.append(found.verdict)
-            if found.verdict == Verdict.FREE:
-                assert (gaps > required - NEAR).all()
-            else:
-                assert found.first_invalid_segment == 0 and found.id >= 0
-                free = share < found.last_valid_fraction
-                assert (
-                    gaps[:, free] > np.broadcast_to(required, gaps.shape)[:, free] - NEAR
-                ).all()
-            # The most that a gap can change between two samples, with the growth of the margin.
-            speed = np.linalg.norm(way[:2]) + 3.0 * abs(way[2])
-            speed += 3.9 * (np.linalg.norm(world.velocities, axis=1).max() * 4.0 + 2.0)
-            step = 0.5 * speed * share[1]
-            if (gaps > required + TOLERANCE + step).all():
-                assert found.verdict == Verdict.FREE
-            if (gaps < -NEAR).any():
-                assert found.verdict == Verdict.COLLISION
-            elif (gaps > TOLERANCE + step).all():
-                assert found.verdict in (Verdict.FREE, Verdict.MARGIN)
-                assert found.lower_bound <= gaps.min() + NEAR
-            if not timed or margin:
-                continue
-            contact = scene.first_contact(CAR, ends[None], times, tolerance=TOLERANCE)
-            assert contact.verdicts[0] == found.verdict
-            assert contact.ids[0] == found.id
-    shares = {verdict: seen.count(verdict) / len(seen) for verdict in set(seen)}
-    assert set(shares) == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}, shares
-    assert min(shares.values()) > 0.05, shares
-
-
 def one(shape: Shape = CAR, **given: Any) -> Scene:
     return Scene([shape], [(10.0, 0.0, 0.0)], **given)
 
