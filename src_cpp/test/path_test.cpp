@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Paths through a scene. gjk_verify and test/lib/test_scene_path.py sample them densely.
+// Paths through a scene. gjk_verify and test/lib/test_path_durations.py sample them densely.
 #include "gjk/scene/path.hpp"
 
 #include <gtest/gtest.h>

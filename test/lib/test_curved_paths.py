@@ -1,14 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of curved paths, against dense samples with shapely's distances.
-
-The poses of the samples are integrals of the velocity by Gauss-Legendre quadrature, which share no
-formula with the kernel.
-"""
+"""Curved paths and several paths at once. `test_path_durations` samples them densely."""
 
 from __future__ import annotations
-
-import os
 
 import numpy as np
 import pytest
@@ -16,9 +10,6 @@ from numpy.typing import NDArray
 
 from gjk_collision import InputError, Path, Scene, Shape, Verdict
 
-CASES = int(os.environ.get("GJK_CASES", "1000"))
-SAMPLES = 25  # of an arc
-TOLERANCE = 0.005
 CAR = Shape.polygon([(-1, -0.9), (3.8, -0.9), (3.8, 0.9), (-1, 0.9)])
 WALL = Shape.box(0.001, 30.0)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of first contact of many trajectories: those of the paths one by one.
 
-test_scene_path.py compares paths with dense samples.
+test_path_durations.py compares paths with dense samples.
 """
 
 from __future__ import annotations

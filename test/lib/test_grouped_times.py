@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Many poses of few times: the same answers as for each pose alone, and shapely's distances.
+"""Many poses of few times: the same answers as for each pose alone.
 
 A call with less than 64 poses does not group them by time.
 """

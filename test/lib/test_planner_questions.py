@@ -50,11 +50,6 @@ def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> Answer
     return asked(known, "CheckPath", start, arcs=np.asarray(arcs, float).ravel(), **fields)
 
 
-def some(rng: np.random.Generator, **changes: Any) -> Snapshot:
-    centres = [tuple(each) for each in rng.uniform(-9, 9, (int(rng.integers(1, 6)), 2)).tolist()]
-    return snapshot(*centres, **changes)
-
-
 def test_nothing_is_free_in_any_group_beside_a_fault_or_without_a_footprint() -> None:
     poses, ends = np.array([[0.0, 0, 0], [50, 0, 0], [51, 0, 0]]), [0, 1, 3]
     for known in (replace(snapshot((0, 0)), fault=STALE), snapshot((0, 0)).invalidated(STALE)):

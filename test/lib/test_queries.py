@@ -27,9 +27,6 @@ from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
-NEAR = Pose(-2.5, 0.0, 0.0)  # 0.5 m from a box at the origin
-
-
 # ---- check_poses
 
 

@@ -4,7 +4,6 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,10 +33,6 @@ def first_hit(origin: Exact, way: Exact, outline: list[Exact]) -> Fraction | Non
         else:
             enters = max(enters, -beyond / speed)
     return enters if leaves is None or enters <= leaves else None
-
-
-def unit(angles: Any) -> np.ndarray:
-    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 @pytest.mark.requirement("V-22")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every frame of recorded and simulated traffic: by pairs, and by one query of a scene."""
+"""Every frame of recorded and simulated traffic, by one query of a scene."""
 
 from typing import Any
 
