@@ -27,6 +27,18 @@ def random_arcs(rng: np.random.Generator, count: int) -> Floats:
     return np.stack([curvature, np.clip(length, -limit, limit)], axis=-1)
 
 
+def test_no_thin_wall_is_missed_by_a_curve() -> None:
+    """The wall lies between any two poses that are checked, and beside the chord of the arc."""
+    scene = Scene([WALL], [(3.0, 20.0, 0.0)])
+    quarter = [(0.2, 2.5 * np.pi)]  # from (0, 0) to (5, 5)
+    point = Shape.point((0.0, 0.0))
+    found = scene.check_path(point, Path.arcs((0, 0, 0), quarter))
+    assert found.verdict is Verdict.FREE
+    found = scene.check_path(point, Path.arcs((0, 4.5, 0), quarter))
+    assert found.verdict is Verdict.COLLISION
+    assert found.last_valid_fraction * 2.5 * np.pi == pytest.approx(5 * np.arcsin(0.6), abs=0.01)
+
+
 def test_a_path_keeps_a_copy_of_its_arrays() -> None:
     scene = Scene([WALL], [(30.0, 0.0, 0.0)])
     start, arcs, poses = np.zeros((1, 3)), np.array([[[0.0, 20.0]]]), np.zeros((1, 2, 3))
