@@ -19,7 +19,7 @@ from samples import Floats, convex, outlines, poses_along
 
 from gjk_collision import Motion, Path, Region, Scene, Shape, Verdict, time_of_impact
 
-CASES = int(os.environ.get("GJK_CASES", "600"))
+CASES = int(os.environ.get("GJK_CASES", "3000"))
 SAMPLES = 101  # of a segment
 TOLERANCE = 0.005
 MODES = ["collide", "distance"]
