@@ -163,7 +163,7 @@ def test_a_pickled_scene_keeps_its_region() -> None:
 def test_nothing_of_a_scene_is_left_out_of_its_pickle() -> None:
     """A new field must be added to `Scene.__reduce__` and `Scene._restored`, then to this list."""
     assert set(Scene.__slots__) == {
-        "_core", "_id_of", "_lacks_motion", "_prediction", "_region",
+        "_core", "_id_of", "_lacks_motion", "_prediction", "_region", "_seen",
     }  # fmt: skip
 
 
