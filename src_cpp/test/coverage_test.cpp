@@ -9,9 +9,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
-#include <optional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "gjk/arithmetic.hpp"
@@ -54,16 +52,12 @@ Shape vehicle(double radius) {
   return shape;
 }
 
-class World {
- public:
-  explicit World(Random& random) {
-    for (int k = 0; k < 3; ++k) regions_.push_back(star(random));
-    std::vector<Coverage::Member> members;
-    for (const auto& region : regions_) members.push_back({region, "scan"});
-    coverage.emplace(std::move(members));
-  }
+struct World {
+  explicit World(Random& random)
+      : regions{star(random), star(random), star(random)},
+        coverage({{regions[0], "a"}, {regions[1], "b"}, {regions[2], "c"}}) {}
   bool holds(Vec2 p) const {
-    for (const auto& region : regions_) {
+    for (const auto& region : regions) {
       if (region->contains(p)) return true;
     }
     return false;
@@ -76,10 +70,8 @@ class World {
     return Transform::from_pose(pose).apply(local) + off * Vec2{std::cos(angle), std::sin(angle)};
   }
 
-  std::optional<Coverage> coverage;
-
- private:
-  std::vector<std::shared_ptr<const Region>> regions_;
+  const std::vector<std::shared_ptr<const Region>> regions;
+  const Coverage coverage;
 };
 
 Pose somewhere(Random& random) {
@@ -95,18 +87,18 @@ TEST(Coverage, EachPointOfAShapeThatIsSeenIsInARegion) {
     const double margin = n % 3 == 0 ? 0.0 : 0.05;
     const Shape shape = vehicle(radius);
     const Pose pose = somewhere(random);
-    const auto point = world.coverage->unseen(shape, {pose, 0.0}, margin);
+    const auto point = world.coverage.unseen(shape, {pose, 0.0}, margin);
     seen += static_cast<int>(!point);
     for (int k = 0; k < 200 && !point; ++k) {
       EXPECT_TRUE(world.holds(World::point(random, pose, 0.999 * (radius + margin))));
     }
-    const double depth = world.coverage->depth(shape, pose);
+    const double depth = world.coverage.depth(shape, pose);
     EXPECT_LE(depth, point ? 10.0 : 0.0);
     for (int k = 0; k < 20 && depth > 0.0; ++k) {  // no shorter shift helps
       const double angle = uniform(random, -4, 4);
       const double way = uniform(random, 0.0, 0.999 * depth);
       const Pose moved{pose.x + way * std::cos(angle), pose.y + way * std::sin(angle), pose.yaw};
-      EXPECT_TRUE(world.coverage->unseen(shape, {moved, 0.0}, margin));
+      EXPECT_TRUE(world.coverage.unseen(shape, {moved, 0.0}, margin));
     }
   }
   EXPECT_GT(seen, 40);
@@ -125,7 +117,7 @@ TEST(Coverage, AShapeIsSeenUntilItLeaves) {
     const Piece arc = Piece::arc(1.0, {from, 0.0, 0.0}, 3.0, {uniform(random, -2, 2), 0.0},
                                  uniform(random, -1, 1));
     for (const Piece& way : {line, arc}) {
-      const auto end = world.coverage->leaving(shape, way, 0.0, 0.005);
+      const auto end = world.coverage.leaving(shape, way, 0.0, 0.005);
       const double until = end ? end->time : 3.0;
       left += static_cast<int>(end && until > 1.0);
       for (int k = 0; k < 200 && until > 1.0; ++k) {

@@ -375,7 +375,7 @@ TEST(SnapshotText, StatusesAreNamedAsInTheMessage) {
     if (name == "success") name.clear();  // an answer without a reason
     EXPECT_EQ(reason(static_cast<Status>(std::stoi(found[2]))), name);
   }
-  EXPECT_EQ(count, 27);
+  EXPECT_EQ(count, 28);
   EXPECT_EQ(reason(static_cast<Status>(39)), "unknown status");
 }
 

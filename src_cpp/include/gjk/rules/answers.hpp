@@ -99,7 +99,7 @@ inline std::string reason_of(const Snapshot& snapshot, Status status, Vec2 unsee
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), "not seen: (%.3f, %.3f) in the check frame, ", unseen.x,
                 unseen.y);
-  std::string message = text.data();
+  const std::string message = text.data();
   if (nearest == nullptr) return message + "and no source with marks_seen has usable data";
   std::snprintf(text.data(), text.size(), "%.3f m from what '%s' has seen", distance,
                 nearest->source.c_str());

@@ -8,6 +8,7 @@
 // unseen where two regions overlap by less than kFinest; the opposite never happens.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,7 +60,8 @@ class Coverage {
   static constexpr double kFinest = 0.004;  // m. Smaller pieces are not divided
   static constexpr double kThin = 0.0005;   // m. A smaller radius is kept for each piece
   static constexpr int kMostPieces = 4000;  // per question
-  static constexpr int kMostVertices = 32;  // of a part; one with more is replaced by its box
+  static constexpr std::size_t kMostVertices =
+      32;  // of a part; one with more is replaced by its box
 
   struct Triangle {
     Vec2 a;
@@ -104,7 +106,7 @@ inline void Coverage::Hull::include(const Convex& part, const Placement& at) noe
   const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent);
   const double grown = part.radius + error;
   radius = grown > radius || std::isnan(grown) ? grown : radius;
-  if (part.size <= kMostVertices) {
+  if (static_cast<std::size_t>(part.size) <= kMostVertices) {
     for (int i = 0; i < part.size; ++i) points[size++] = transform.apply(part.vertex(i));
     return;
   }
