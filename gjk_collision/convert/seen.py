@@ -18,8 +18,10 @@ from ..verdict import Status
 from . import check_increment, checked_cells
 
 __all__ = [
+    "Boundary",
+    "grown_outline",
     "known_cells",
-    "outline_region",
+    "region_in",
     "seen_by_grid",
     "seen_by_scan",
     "seen_ranges",
@@ -27,10 +29,13 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+# Segments (n, 4) with the region on their left, and the distance to be kept from each (n,) [m].
+Boundary = tuple[Floats, Floats]
 
 # Relative to the largest distance from the origin [m]: covers the rounding of angles, sines,
 # products and sums, which is less than 2**-49.
 _ROUNDING = 2.0**-46
+_HERE = (0.0, 0.0, 0.0)
 _WIDEST = pi / 2.0  # rad. Beams that are farther apart are no neighbours
 
 
@@ -91,8 +96,8 @@ def seen_by_scan(
         refuse("clear_range", "must be given, because range_max is not finite")
     else:
         clear = most
-    place = as_vector((0.0, 0.0, 0.0) if pose is None else pose, "pose")
-    return star(seen_ranges(distances, least, most, clear), *angles, place)
+    place = as_vector(_HERE if pose is None else pose, "pose")
+    return region_in(star(seen_ranges(distances, least, most, clear), *angles, place))
 
 
 def _finite(value: float, argument: str) -> float:
@@ -108,7 +113,7 @@ def seen_ranges(ranges: Floats, range_min: float, range_max: float, clear: float
     return np.where(is_return, ranges, np.where(ranges == inf, clear, 0.0))
 
 
-def seen_by_grid(cells: ArrayLike, resolution: float, pose: PoseLike = (0.0, 0.0, 0.0)) -> Region:
+def seen_by_grid(cells: ArrayLike, resolution: float, pose: PoseLike = _HERE) -> Region:
     """Return the region of the known cells of a grid.
 
     Parameters
@@ -139,11 +144,16 @@ def seen_by_grid(cells: ArrayLike, resolution: float, pose: PoseLike = (0.0, 0.0
     size = _finite(resolution, "resolution")
     if not size > 0.0:
         refuse("resolution", "must be greater than 0", size)
-    return known_cells(known, size, as_vector(pose, "pose"))
+    return region_in(known_cells(known, size, as_vector(pose, "pose")))
 
 
-def known_cells(known: NDArray[np.bool_], size: float, pose: Sequence[float]) -> Region:
-    """Return the region of known cells (h, w) of a size [m]; the pose is that of their corner."""
+def region_in(boundary: Boundary) -> Region:
+    """Return the region in a boundary; its `outlines` are empty."""
+    return Region._of_boundary(((), (), 0.0), *boundary, 0.0)
+
+
+def known_cells(known: NDArray[np.bool_], size: float, pose: Sequence[float] = _HERE) -> Boundary:
+    """Return the boundary of known cells (h, w) of a size [m], whose corner is at the pose."""
     padded = np.pad(known, 1).astype(np.int8)
     runs = []
     for turned in (False, True):
@@ -162,8 +172,8 @@ def known_cells(known: NDArray[np.bool_], size: float, pose: Sequence[float]) ->
     return _bounded(corners, pose, float(max(known.shape)) * size)
 
 
-def outline_region(outline: Floats, beyond: float) -> Region:
-    """Return the region in a simple outline (n, 2), whose edges are moved outwards [m]."""
+def grown_outline(outline: Floats, beyond: float) -> Boundary:
+    """Return the boundary of a simple outline (n, 2), whose edges are moved outwards [m]."""
     after = np.roll(outline, -1, axis=0)
     area = float((outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]).sum())
     ring = (outline if area > 0.0 else outline[::-1])[(outline != after).any(axis=1)]
@@ -173,11 +183,13 @@ def outline_region(outline: Floats, beyond: float) -> Region:
     share = np.maximum(1.0 + (normal * before).sum(axis=1), 0.5)  # a sharp corner moves less
     ring = ring + beyond * (normal + before) / share[:, None]
     ends = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
-    return _bounded(ends, (0.0, 0.0, 0.0), float(np.abs(ring).max()))
+    return _bounded(ends, _HERE, float(np.abs(ring).max()))
 
 
-def star(reaches: Floats, angle_min: float, increment: float, pose: Sequence[float]) -> Region:
-    """Return the union of the triangles between neighbouring beams."""
+def star(
+    reaches: Floats, angle_min: float, increment: float, pose: Sequence[float] = _HERE
+) -> Boundary:
+    """Return the boundary of the union of the triangles between neighbouring beams."""
     width = abs(increment)
     count, gap = len(reaches), inf
     if width:
@@ -202,8 +214,8 @@ def star(reaches: Floats, angle_min: float, increment: float, pose: Sequence[flo
     return _bounded(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1), pose, size)
 
 
-def _bounded(ends: Floats, pose: Sequence[float], size: float) -> Region:
-    """Return the region on the left of segments; `ends`: relative to a pose, two for each [m].
+def _bounded(ends: Floats, pose: Sequence[float], size: float) -> Boundary:
+    """Return the boundary of segments; `ends`: relative to a pose, two for each [m].
 
     `size` bounds the magnitude of what was rounded before [m].
     """
@@ -217,4 +229,4 @@ def _bounded(ends: Floats, pose: Sequence[float], size: float) -> Region:
     error = _ROUNDING * (size * (1.0 + abs(yaw)) + abs(x) + abs(y)) + 1e-300
     if not error < _ROUNDING * 1e15:
         refuse("pose", "must not move the region out of 1e15 m", status=Status.COORD_RANGE)
-    return Region._of_boundary(((), (), 0.0), segments, np.full(len(segments), error), 0.0)
+    return segments, np.full(len(segments), error)

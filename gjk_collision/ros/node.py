@@ -345,7 +345,7 @@ class CollisionServer(LifecycleNode):
 
     def _subscribe_updates(self, source: SourceConfig, kind: type[Any]) -> None:
         receive = self._receiver(source.name, kind, self._converter(source))
-        self._subscribe(kind, updates_topic(source), receive, sources.UPDATES_QOS)
+        self._subscribe(kind, updates_topic(source.topic), receive, sources.UPDATES_QOS)
 
     def _converter(self, source: SourceConfig) -> Callable[[Any, Config], Obstacles]:
         return lambda message, config: self.server.grids.convert(message, config, source)

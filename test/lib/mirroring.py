@@ -361,7 +361,8 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
                 ranges = rng.choice([15.0, rng.uniform(0.0, 15.0)]) + np.zeros(90)
                 ranges[rng.random(90) < 0.1] = rng.uniform(0.0, 20.0)
                 scan = (ranges, rng.uniform(-3, 3), rng.choice([-0.07, 0.07]), 0.1, 16.0)
-                data = replace(data, seen=seen_by_scan(*scan, (0.0, 0.0, 1.0)))
+                seen = seen_by_scan(*scan, (0.0, 0.0, 1.0))
+                data = replace(data, seen=(seen.boundary, seen._radii))
             run.world.receive_obstacles(each, data, **run.times)
     if event in ("obstacles", "footprint"):
         outline = np.array(OUTLINES[rng.integers(3)], float) * rng.uniform(0.3, 1.0)

@@ -253,12 +253,12 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # of the free part of a path is consistent, from src_cpp/ros; + 40: which obstacle is not
     # predicted, and until when; + 11: the step of a path that is not predicted, stamps that differ
     # + 350: what sensors have seen (scene/coverage.hpp and what asks it)
-    "src_cpp/include/gjk": (15_590, ("src_cpp/include/gjk/**/*.hpp",)),
+    "src_cpp/include/gjk": (15_605, ("src_cpp/include/gjk/**/*.hpp",)),
     "src_cpp/bindings": (2_736, ("src_cpp/bindings/*.?pp",)),
     "src_cpp/ros without tests": (720, ("src_cpp/ros/gjk_collision/*.hpp",)),
     "library": (
         # + 155: regions that sensors have seen
-        4_160,
+        4_170,
         (
             "gjk_collision/[!_]*.py",
             "gjk_collision/__init__.py",

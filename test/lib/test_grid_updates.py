@@ -120,7 +120,7 @@ def test_the_updates_of_a_static_map_may_be_rare_and_are_beside_its_topic() -> N
     run.send(whole(GRID, 0))
     assert run.send(update(GRID, 60_000, 100)) is None
     assert run.ask(2.1, 1.1, 60_000)[0] is Verdict.COLLISION
-    assert updates_topic(SourceConfig("local", type=COSTMAP, topic="/c")) == "/c_updates"
+    assert updates_topic("/c") == "/c_updates"
 
 
 def test_the_message_of_a_grid_is_not_changed_and_other_types_pass() -> None:

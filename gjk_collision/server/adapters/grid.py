@@ -15,9 +15,9 @@ from ...convert.seen import known_cells
 from ...errors import InputError, refuse
 from ...verdict import Status
 from ..data.obstacles import Obstacles
-from ..data.regions import placed_region
+from ..data.regions import placed_boundary
 from ..frames import fields
-from ..frames.poses import IDENTITY, MAX_TILT_OF_READINGS
+from ..frames.poses import MAX_TILT_OF_READINGS
 from ..parameters.config import SourceConfig
 from .readings import convex
 
@@ -116,6 +116,6 @@ def _covered(
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
     seen = None
     if known is not None:
-        seen = placed_region(known_cells(known, resolution, IDENTITY), origin, 0.0)
+        seen = placed_boundary(known_cells(known, resolution), origin, 0.0)
     covered = convex(header, np.arange(count), np.full(count, 4), points, radii)
     return replace(covered, seen=seen)

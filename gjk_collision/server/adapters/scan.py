@@ -51,7 +51,7 @@ def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     seen = None
     if source.marks_seen:
         clear = min(source.clear_range or limits[1], limits[1])
-        seen = star(seen_ranges(ranges, *limits, clear), *angles, (0.0, 0.0, 0.0))
+        seen = star(seen_ranges(ranges, *limits, clear), *angles)
     if source.invalid_returns == "no_return":
         is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
         ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)

@@ -21,19 +21,21 @@ UPDATES = {
     COSTMAP: "nav2_msgs/msg/CostmapUpdate",
     GRID: "map_msgs/msg/OccupancyGridUpdate",
 }
+# Field of a grid with its size -> the names of the numbers of columns and rows.
+_SIZES = {"info": ("width", "height"), "metadata": ("size_x", "size_y")}
 _REMEDY = "publish the whole grid (nav2: always_send_full_costmap: true)"
 
 
-def updates_topic(source: SourceConfig) -> str:
-    """Return the topic of the updates, with the name that nav2 uses."""
-    return f"{source.topic}_updates"
+def updates_topic(topic: str) -> str:
+    """Return the topic of the updates of a grid, with the name that nav2 uses."""
+    return f"{topic}_updates"
 
 
 class Grids:
     """The last grid of each source, to which its updates are applied."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Any] = {}  # whole messages, with cells that are changed
+        self._last: dict[str, Any] = {}  # as whole messages
 
     def convert(self, message: Any, config: Config, source: SourceConfig) -> Obstacles:
         """Convert a message of a source, or an update of its last grid.
@@ -47,12 +49,10 @@ class Grids:
         if source.type not in UPDATES:
             return CONVERTERS[source.type](message, config, source)
         last = self._last.pop(source.name, None)
-        if not (hasattr(message, "info") or hasattr(message, "metadata")):
+        if not any(hasattr(message, each) for each in _SIZES):
             message = _applied(message, last, source)
         obstacles = CONVERTERS[source.type](message, config, source)
-        cells = np.array(fields.numbers(message.data))
-        meta = {name: getattr(message, name, None) for name in ("info", "metadata")}
-        self._last[source.name] = SimpleNamespace(header=message.header, data=cells, **meta)
+        self._last[source.name] = message
         return obstacles
 
 
@@ -70,12 +70,10 @@ def _applied(update: Any, last: Any, source: SourceConfig) -> Any:
     if update.header.frame_id != last.header.frame_id:
         rule = f"its frame '{update.header.frame_id}' is not that of the grid, "
         refuse("update", f"{rule}'{last.header.frame_id}'", status=Status.UNKNOWN_FRAME)
-    whole, sizes = (
-        last.info or last.metadata,
-        ("width", "height") if last.info else ("size_x", "size_y"),
-    )
-    columns, rows = (int(getattr(whole, name)) for name in sizes)
-    width, height = (int(getattr(update, name)) for name in sizes)
+    name = "info" if hasattr(last, "info") else "metadata"
+    whole, sizes = getattr(last, name), _SIZES[name]
+    columns, rows = (int(getattr(whole, each)) for each in sizes)
+    width, height = (int(getattr(update, each)) for each in sizes)
     x, y, data = int(update.x), int(update.y), fields.numbers(update.data)
     if not (0 <= x <= x + width <= columns and 0 <= y <= y + height <= rows):
         rule = (
@@ -85,6 +83,6 @@ def _applied(update: Any, last: Any, source: SourceConfig) -> Any:
     if len(data) != width * height:
         rule = f"must have {width} * {height} cells"
         refuse("update.data", rule, len(data), status=Status.ARRAY_MISMATCH)
-    last.data.reshape(rows, columns)[y : y + height, x : x + width] = data.reshape(height, width)
-    last.header = update.header
-    return last
+    cells = np.array(fields.numbers(last.data)).reshape(rows, columns)
+    cells[y : y + height, x : x + width] = data.reshape(height, width)
+    return SimpleNamespace(header=update.header, data=cells.ravel(), **{name: whole})

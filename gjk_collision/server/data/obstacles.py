@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...convert.seen import Boundary
 from ...errors import refuse
 from ...geometry import ConcavePolicy
-from ...region import Region
 from ...scene import flat_arrays
 from ...verdict import Status
 from ..frames.fields import nanoseconds, numbers
@@ -108,8 +108,9 @@ class Obstacles:
         Maximum distance of the measured points from the plane of `frame` [m].
     max_tilt : float
         Maximum tilt of `frame` against the check frame [rad].
-    seen : Region or None
-        What the sensor has seen, in `frame`; None: the source has not ``marks_seen``.
+    seen : Boundary or None
+        The boundary of what the sensor has seen, in `frame`; None: the source has not
+        ``marks_seen``.
     """
 
     frame: str
@@ -130,7 +131,7 @@ class Obstacles:
     margin_rates: Floats = field(default_factory=_no_floats)
     height: float = 0.0
     max_tilt: float = MAX_TILT
-    seen: Region | None = None
+    seen: Boundary | None = None
     _parts: dict[str, _core.ObstacleParts] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:

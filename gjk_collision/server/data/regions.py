@@ -11,13 +11,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...convert.seen import Boundary
 from ...errors import InputError
 from ...region import Region
 from ...verdict import Status
 from ..frames.poses import Pose
 from .obstacles import HOLE, REGION, Obstacles
 
-__all__ = ["placed_region", "region_of"]
+__all__ = ["placed_boundary", "region_of"]
 
 
 def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | None:
@@ -56,22 +57,25 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         i = owners[kind][region.index]
         rule = f"obstacle {i}: {region.rule}"
         raise InputError(region.status, "xy", 2 * int(ends[i]), rule)
-    return placed_region(region, pose, inflation)
-
-
-def placed_region(region: Region, pose: Pose, inflation: float, shrink: float = 0.0) -> Region:
-    """Return a region in the parent frame of a pose, smaller by its error and by a length [m].
-
-    `inflation` is a part of the distance to the boundary that is kept, too [m].
-    """
-    if pose == Pose() and not inflation and not shrink:
+    if pose == Pose() and not inflation:
         return region
-    keep = inflation + shrink
-    segments, points = region.boundary, region.boundary.reshape(-1, 2)
+    placed = placed_boundary((region.boundary, region._radii), pose, inflation)
+    return region._with_boundary(*placed, inflation)
+
+
+def placed_boundary(boundary: Boundary, pose: Pose, keep: float) -> Boundary:
+    """Return a boundary in the parent frame of a pose.
+
+    The distance to be kept from it includes the error of the pose, and `keep` [m].
+    """
+    segments, radii = boundary
+    if pose == Pose() and not keep:
+        return boundary
+    points = segments.reshape(-1, 2)
     errors = pose.transform_error(points).reshape(-1, 2).max(axis=1)
-    radii = np.nextafter(np.nextafter(region._radii + errors, np.inf) + keep, np.inf)
-    radii = np.where((errors == 0.0) & (region._radii == 0.0), keep, radii)
-    return region._with_boundary(pose.transform(points).reshape(segments.shape), radii, inflation)
+    grown = np.nextafter(np.nextafter(radii + errors, np.inf) + keep, np.inf)
+    grown = np.where((errors == 0.0) & (radii == 0.0), keep, grown)
+    return pose.transform(points).reshape(segments.shape), grown
 
 
 @lru_cache(maxsize=8)

@@ -10,12 +10,12 @@ from math import pi
 import numpy as np
 import numpy.typing as npt
 
-from ...convert.seen import outline_region
+from ...convert.seen import Boundary, grown_outline, region_in
 from ...geometry import Shape
 from ...region import Region
 from ..frames.poses import FrameError, Pose, TransformSource
 from ..parameters.config import Config
-from .regions import placed_region
+from .regions import placed_boundary
 
 __all__ = ["VEHICLE", "Seen", "all_seen", "seen_of"]
 
@@ -45,19 +45,19 @@ class Seen:
 
 def seen_of(
     name: str,
-    region: Region,
+    boundary: Boundary,
     pose: Pose,
     inflation: float,
     stamp: int | None,
     config: Config,
     transforms: TransformSource,
 ) -> Seen:
-    """Return what a message has seen, from its region in its own frame with a pose.
+    """Return what a message has seen, from the boundary of it in its own frame with a pose.
 
     What makes obstacles larger makes the region smaller: the error of the pose, and `inflation`.
     `stamp`: when the vehicle filled a part of the space [ns]; None: this is not known.
     """
-    placed = placed_region(region, pose, 0.0, inflation)
+    placed = region_in(placed_boundary(boundary, pose, inflation))
     vehicle = None
     if stamp is not None:
         with suppress(FrameError):
@@ -86,7 +86,7 @@ def all_seen(
         angles = np.arange(_CORNERS) * (2.0 * pi / _CORNERS)
         outline = outline + shape.radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     if len(outline) > 2:
-        vehicle = outline_region(outline, _BEYOND)
+        vehicle = grown_outline(outline, _BEYOND)
         places = dict.fromkeys(each.vehicle for each in seen if each.vehicle is not None)
-        found += [(VEHICLE, placed_region(vehicle, pose, 0.0)) for pose in places]
+        found += [(VEHICLE, region_in(placed_boundary(vehicle, pose, 0.0))) for pose in places]
     return tuple(found)

@@ -152,9 +152,12 @@ class Batch {
     while (k < group.size() && is_stopped(group.number(k))) ++k;
     return k == group.size();
   }
-  void finish(std::size_t n, const PoseResult& found) {
+  // Of lanes, which know obstacles only.
+  void finish_of_lanes(std::size_t n, const PoseResult& result) {
     const Shape& shape = *shapes_[which_.empty() ? 0 : which_[n]];
-    const PoseResult result = scene_.if_seen(found, shape, poses_[n], options_.margin);
+    finish(n, scene_.if_seen(result, shape, poses_[n], options_.margin));
+  }
+  void finish(std::size_t n, const PoseResult& result) {
     put_(n, n + 1, result);
     if (!options_.stop_at_first || is_free(result.verdict)) return;
     std::atomic<std::size_t>& stop = stop_after_[n / length_];
@@ -299,7 +302,7 @@ class Batch {
             static_cast<std::size_t>(answer.pair) / static_cast<std::size_t>(shape.parts());
         if (is_near) result.nearest = obstacles_.owner(near);
         check_free(result.verdict, result.status, result.lower_bound, options_.margin);
-        finish(n, result);
+        finish_of_lanes(n, result);
       }
     }
     return room.first(open);
@@ -348,7 +351,7 @@ class Batch {
         room[open++] = n;
         continue;
       }
-      finish(n, result);
+      finish_of_lanes(n, result);
     }
     return open;
   }

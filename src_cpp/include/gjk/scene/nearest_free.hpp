@@ -201,10 +201,7 @@ inline NearestFree NearestFreeQuery::find(const Pose& pose, const Obstacles::Vie
 inline PoseResult NearestFreeQuery::check(const Change& by) noexcept {
   ++examined_;
   work_ += ego_.placed_.size();
-  const Pose pose = changed(by);
-  const CheckOptions options{.margin = options_.margin};
-  return scene_->if_seen(scene_->check(ego_, pose, options, view_), *ego_.shape_, pose,
-                         options.margin);
+  return scene_->check(ego_, changed(by), {.margin = options_.margin}, view_);
 }
 
 inline bool NearestFreeQuery::is_free_at(const Change& by) noexcept {

@@ -155,6 +155,20 @@ class Region {
  private:
   static constexpr double kNothing = -kInfinity;
 
+  // A segment as a shape, relative to `origin`.
+  struct SegmentShape {
+    SegmentShape(const Segment& segment, Vec2 origin) noexcept
+        : x{segment.from.x - origin.x, segment.to.x - origin.x},
+          y{segment.from.y - origin.y, segment.to.y - origin.y},
+          convex(Convex::view(x, y, segment.from == segment.to ? 1 : 2, segment.radius)) {}
+    SegmentShape(const SegmentShape&) = delete;
+    SegmentShape& operator=(const SegmentShape&) = delete;
+
+    double x[2];  // m
+    double y[2];
+    Convex convex;
+  };
+
   // Looks for a segment that may touch a part, and is nearer than `contact`. All that certainly
   // touch are equally near, unless there is an inflation; of these, the one with the smallest index
   // is taken. Returns a lower bound (m) on the distance of the part to the true boundary minus the
@@ -166,13 +180,9 @@ class Region {
     double lower = 0.0;  // other segments are not nearer than their radii
     const Exhausted search = tree_.overlapping(
         FloatBox::around(box.grown(part.radius + part.error)), {}, [&](std::uint32_t k) noexcept {
-          const Vec2 from = segments_[k].from - origin;
-          const Vec2 to = segments_[k].to - origin;
-          const double x[] = {from.x, to.x};
-          const double y[] = {from.y, to.y};
-          const int size = from == to ? 1 : 2;
           const double radius = segments_[k].radius;
-          const Convex segment = Convex::view(x, y, size, radius);
+          const SegmentShape shape(segments_[k], origin);
+          const Convex& segment = shape.convex;
           Closest found = gjk::closest(part, segment);
           const bool is_known = found.status == Status::success;
           lower = is_known ? std::fmin(lower, found.lower_bound) : kNothing;
@@ -480,11 +490,7 @@ GJK_KERNEL bool Region::covers(const Convex& shape) const noexcept {
       FloatBox::around(Box{shape.box().low - middle_, shape.box().high - middle_}.grown(
           shape.beyond_box() + 4.0 * kUnitRoundoff * (2.0 * shape.extent + extent_))),
       {}, [&](std::uint32_t k) noexcept {
-        const Segment& segment = segments_[k];
-        const double x[] = {segment.from.x, segment.to.x};
-        const double y[] = {segment.from.y, segment.to.y};
-        const int size = segment.from == segment.to ? 1 : 2;
-        touches = !is_free(collide(shape, Convex::view(x, y, size, segment.radius)));
+        touches = !is_free(collide(shape, SegmentShape(segments_[k], {}).convex));
         return touches;
       });
   return search.is_complete() && !touches && holds(shape.vertex(0), {});

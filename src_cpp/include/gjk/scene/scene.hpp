@@ -256,14 +256,12 @@ GJK_KERNEL Scene::Ego::Ego(const Shape& shape) : shape_(&shape) {
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose,
                                    const CheckOptions& options) const noexcept {
-  const PoseResult result = check(ego, pose, options, Obstacles::at_rest());
-  return if_seen(result, *ego.shape_, pose, options.margin);
+  return check(ego, pose, options, Obstacles::at_rest());
 }
 
 GJK_KERNEL PoseResult Scene::check(Ego& ego, const Pose& pose, double time,
                                    const CheckOptions& options) const noexcept {
-  const PoseResult result = check(ego, pose, options, obstacles_.at(time));
-  return if_seen(result, *ego.shape_, pose, options.margin);
+  return check(ego, pose, options, obstacles_.at(time));
 }
 
 inline PoseResult Scene::if_seen(const PoseResult& result, const Shape& shape, const Pose& pose,
@@ -441,7 +439,7 @@ inline PoseResult Scene::check(Ego& ego, const Pose& pose, const CheckOptions& o
     result.distance = kNaN;
     result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
   }
-  return result;
+  return if_seen(result, *ego.shape_, pose, options.margin);
 }
 
 inline double Scene::required_to(std::size_t k, const Obstacles::View& view,
