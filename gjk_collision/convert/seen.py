@@ -75,9 +75,9 @@ def seen_by_scan(
     Raises
     ------
     InputError
-        NON_FINITE, INVALID_INPUT: `angle_increment` is 0, and there are several beams; or
-        `clear_range` is not in its range, or not given although `range_max` is infinite.
-        COORD_RANGE, ARRAY_MISMATCH.
+        NON_FINITE, INVALID_INPUT: `angle_increment` is 0, and there are several beams; or not
+        0 <= range_min <= range_max; or `clear_range` is not in its range, or not given although
+        `range_max` is infinite. COORD_RANGE, ARRAY_MISMATCH.
 
     Notes
     -----
@@ -88,6 +88,10 @@ def seen_by_scan(
     angles = _finite(angle_min, "angle_min"), _finite(angle_increment, "angle_increment")
     check_increment(angles[1], len(distances))
     least, most = _finite(range_min, "range_min"), as_number(range_max, "range_max")
+    if not 0.0 <= least <= most:
+        refuse(
+            "range_max", f"must not be less than range_min = {least}, which is at least 0", most
+        )
     if clear_range is not None:
         clear = as_number(clear_range, "clear_range")
         if not 0.0 <= clear <= most:
@@ -193,7 +197,7 @@ def star(
     width = abs(increment)
     count, gap = len(reaches), inf
     if width:
-        count = min(count, floor(2.0 * pi / width) + 1)
+        count = floor(min(count - 1, 2.0 * pi / width)) + 1
         gap = 2.0 * pi - (count - 1) * width
     angles = angle_min + np.arange(count) * increment
     least = np.minimum(reaches[: count - 1], reaches[1:count])

@@ -45,7 +45,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 STEP_BACK = 100_000_000
 
 EVENTS = {f"gjk_collision/srv/{name}_Event" for name in RECORDED}
-USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS, *UPDATES.values(), *EVENTS}
+USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS, *UPDATES, *EVENTS}
 
 
 class BagError(Exception):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..server.adapters import CONVERTERS
-from ..server.adapters.updates import UPDATES, updates_topic
+from ..server.adapters.updates import update_type, updates_topic
 from ..server.parameters.config import Config
 from ..server.parameters.files import NODE_NAME
 from .bag import EVENTS, Bag, BagError
@@ -156,7 +156,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
         obstacles[topic] = (*obstacles.get(topic, ()), source.name)
         update = updates_topic(topic)
-        if UPDATES.get(source.type) in bag.topics.get(update, ()):
+        if update_type(source) in bag.topics.get(update, ()):
             obstacles[update] = (*obstacles.get(update, ()), source.name)
     tf = _of_kind(bag, TF_MESSAGE)
     services = {

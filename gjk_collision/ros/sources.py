@@ -11,7 +11,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 
 from ..errors import InputError, refuse
 from ..server.adapters import CONVERTERS
-from ..server.adapters.updates import UPDATES
+from ..server.adapters.updates import update_type
 from ..server.parameters.config import SourceConfig
 from ..server.parameters.names import did_you_mean
 
@@ -44,9 +44,9 @@ def adapter(source: SourceConfig) -> Adapter:
         rule += did_you_mean(source.type, CONVERTERS)
         refuse(argument, rule, repr(source.type))
     message, update = message_class(argument, source.type), None
-    if source.type in UPDATES:
+    if kind := update_type(source):
         with suppress(InputError):  # without the package, nobody here publishes them
-            update = message_class(argument, UPDATES[source.type])
+            update = message_class(argument, kind)
     return Adapter(message, update)
 
 

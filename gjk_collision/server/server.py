@@ -210,6 +210,7 @@ class Server:
         if self.world is None:
             return False, f"the node has no data: {self._reason}"
         self.world.reset()
+        self.grids = Grids()
         self._shell.note_change()
         return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
@@ -260,6 +261,7 @@ class Server:
         """Delete the data, because the clock went back by a time [ns]."""
         if self.world is not None:
             self.world.note_step_back(self.now(), by)
+            self.grids = Grids()
             self._shell.note_change()
 
     def earliest(self, sent: int) -> int:

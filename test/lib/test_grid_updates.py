@@ -12,7 +12,7 @@ import pytest
 import questions
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.adapters.updates import Grids, updates_topic
+from gjk_collision.server.adapters.updates import Grids, update_type, updates_topic
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.world import World
 from gjk_collision.server.frames.poses import Pose
@@ -48,7 +48,8 @@ class Run:
     """A server with one grid. Each message comes at its stamp."""
 
     def __init__(self, kind: str, **parameters: Any) -> None:
-        self.source = SourceConfig("obstacles", type=kind, timeout=1.0, **parameters)
+        given = {"qos_reliability": "reliable", "timeout": 1.0, **parameters}
+        self.source = SourceConfig("obstacles", type=kind, **given)
         self.config = Config(robot_radius=0.1, sources=(self.source,))
         self.world, self.grids = World(self.config), Grids()
 
@@ -115,11 +116,36 @@ def test_an_update_that_does_not_fit_ends_the_use_of_its_grid(
     assert run.send(update(kind, 1002, FULL[kind])) is not None  # older than its grid
 
 
-def test_the_updates_of_a_static_map_may_be_rare_and_are_beside_its_topic() -> None:
-    run = Run(GRID, static=True)
-    run.send(whole(GRID, 0))
-    assert run.send(update(GRID, 60_000, 100)) is None
-    assert run.ask(2.1, 1.1, 60_000)[0] is Verdict.COLLISION
+@pytest.mark.parametrize("kind", [GRID, COSTMAP])
+def test_a_grid_that_an_update_has_overtaken_ends_its_use(kind: str) -> None:
+    """They are two topics: the cells of the update may be those of another origin."""
+    run = Run(kind)
+    run.send(whole(kind, 0))
+    assert run.send(update(kind, 500, FULL[kind])) is None
+    fault = run.send(late := whole(kind, 400))
+    assert fault is not None
+    assert "before that of an update" in fault.message
+    assert run.ask(1.0, 1.0, 500)[0] is Verdict.UNKNOWN
+    assert run.send(update(kind, 600, FREE)) is not None
+    assert run.send(whole(kind, 700)) is None
+    assert run.grids.convert(late, run.config, run.source) is not None  # no update: it is dropped
+    assert run.send(update(kind, 800, FULL[kind])) is None
+    assert run.ask(2.1, 1.1, 800) == (Verdict.COLLISION, Status.SUCCESS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "is_used"),
+    [
+        ({}, False),  # a grid that was lost cannot be told from one that did not change
+        ({"qos_reliability": "reliable"}, True),
+        ({"qos_durability": "transient_local"}, True),
+        ({"qos_reliability": "reliable", "static": True}, False),
+        ({"qos_reliability": "reliable", "type": SCAN}, False),
+    ],
+)
+def test_updates_are_used_if_none_can_be_lost(parameters: dict[str, Any], is_used: bool) -> None:
+    source = SourceConfig("local", **{"type": COSTMAP, **parameters})
+    assert update_type(source) == ("nav2_msgs/msg/CostmapUpdate" if is_used else "")
     assert updates_topic("/c") == "/c_updates"
 
 

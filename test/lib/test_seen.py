@@ -285,6 +285,7 @@ def test_a_scan_around_the_sensor_has_no_seam(beams: int, step: float):
 
 
 def test_beams_that_are_far_apart_see_nothing_between_them():
+    assert seen_by_scan([1.0, 1.0], 0.0, 5e-324, 0.0, 2.0).area == 0.0
     assert seen_by_scan([1.0, 1.0], 0.0, 1.6, 0.0, 2.0).area == 0.0
 
 
@@ -332,6 +333,8 @@ def test_a_scene_keeps_what_was_seen():
         (lambda: seen_by_scan([1, 2], 0, 0, 0, 5), "angle_increment", "must not be 0"),
         (lambda: seen_by_scan([1], 0, 0.1, 0, 5, clear_range=6), "clear_range", r"\[0, 5.0\] m"),
         (lambda: seen_by_scan([1], 0, 0.1, 0, math.inf), "clear_range", "must be given"),
+        (lambda: seen_by_scan([-1] * 9, 0, 0.1, -2, 5), "range_max", "range_min = -2.0, which"),
+        (lambda: seen_by_scan([1], 0, 0.1, 6, 5), "range_max", "range_min = 6.0"),
         (lambda: seen_by_scan([1], math.nan, 0.1, 0, 5), "angle_min", "must be finite"),
         (lambda: seen_by_scan([1, 2], 0, 0.1, 0, 5, (0, 0, math.nan)), "pose", "1e15"),
         (lambda: seen_by_grid([[1, 200]], 0.1), "cells", "occupancy from 0 to 100"),

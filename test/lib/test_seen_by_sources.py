@@ -16,9 +16,16 @@ from questions import Answer
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.snapshot import Snapshot
-from gjk_collision.server.data.world import World
+from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.parameters.config import COSTMAP, GRID, SCAN, Config, SourceConfig
+from gjk_collision.server.parameters.config import (
+    COSTMAP,
+    GRID,
+    SCAN,
+    Config,
+    FootprintConfig,
+    SourceConfig,
+)
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000
@@ -35,8 +42,12 @@ class Driving(SameFrameOnly):
         "map": Pose(1.0, 1.0, 0.5),
     }
 
+    is_lost = False  # the vehicle
+
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         assert target == "odom"
+        if self.is_lost and source == "base_link":
+            raise FrameError(Status.TF_EXTRAPOLATION, "not yet")
         if source == "map":
             return self.LASERS[source]
         base = Pose((stamp - T0) / S, 0.0, 0.0)
@@ -75,6 +86,25 @@ def send(world: World, name: str, message: Any, now: int | None = None) -> None:
     data = CONVERTERS[source.type](message, world.config, source)
     now = stamp if now is None else now
     world.receive_obstacles(name, data, now=now, steady=now)
+
+
+def grid(cells: np.ndarray, stamp: int) -> Message:
+    origin = Message(
+        position=Message(x=0.0, y=-1.0, z=0.0), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0)
+    )
+    (rows, columns), size = cells.shape, 0.1
+    info = Message(
+        width=columns, height=rows, size_x=columns, size_y=rows, resolution=size, origin=origin
+    )
+    header = Message(frame_id="map", stamp=Message(sec=stamp // S, nanosec=stamp % S))
+    return Message(header=header, info=info, metadata=info, data=cells.ravel())
+
+
+def grid_answer(world: World, along: float, across: float, now: int) -> Answer:
+    """The answer at a place in the frame of the map, whose grid begins at (0, -1)."""
+    x, y = along * cos(0.5) - across * sin(0.5), along * sin(0.5) + across * cos(0.5)
+    place = Pose(1.0 + x, 1.0 + y, 0.5)
+    return questions.collide(world.snapshot(now=now, steady=now), place)
 
 
 def ask(world: World, x: float, y: float = 0.0, now: int = T0, margin: float = 0.0) -> Answer:
@@ -127,12 +157,59 @@ def test_two_sensors_and_the_vehicle_between_them_have_seen_a_union() -> None:
     assert not is_seen(alone, -0.05)
 
 
-def test_a_round_vehicle_stands_on_seen_ground() -> None:
-    made, _ = world("front", footprint=(), robot_radius=0.29)
+@pytest.mark.parametrize("radius", [0.05, 0.3, 3.0])
+def test_a_round_vehicle_stands_on_seen_ground(radius: float) -> None:
+    made, _ = world("front", footprint=(), robot_radius=radius)
     send(made, "front", scan("front", T0, [nan] * 10))
-    found = questions.collide(made.snapshot(now=T0, steady=T0), Pose(), 0.0)
-    assert found.status is Status.NOT_SEEN  # a polygon in the circle
-    assert made.snapshot(now=T0, steady=T0).seen[1][1].contains((0.28, 0.0))
+    assert is_seen(made, 0.0)
+    assert not is_seen(made, 0.002)
+
+
+def test_only_the_space_that_the_vehicle_has_filled_counts() -> None:
+    """A topic's outline may have grown, and one for a speed includes the way to stop."""
+    made, _ = world("front", footprint=(), seen_for=5.0)
+    blind = [nan] * 10
+    for ms, size in ((0, 0.1), (500, 0.4)):
+        now = T0 + ms * S // 1000
+        points = size * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
+        made.receive_footprint(Footprint("base_link", now, points), now=now, steady=now)
+        send(made, "front", scan("front", now, blind))
+        assert is_seen(made, ms / 1000, now=now)
+    assert not is_seen(made, 0.0, now=now)
+    names = ("slow", "fast")
+    shapes = tuple(FootprintConfig(each, VEHICLE) for each in names)
+    by_speed = {"footprints": shapes, "speed_footprints": names, "twist_topic": "odom"}
+    for outline, expected in (((), 0), (VEHICLE, 1)):
+        made, _ = world("front", footprint=outline, **by_speed)
+        send(made, "front", scan("front", T0, blind))
+        seen = made.snapshot(now=T0, steady=T0).seen
+        assert sum(name == "footprint" for name, _ in seen) == expected
+
+
+def test_the_space_of_the_vehicle_counts_when_its_transform_comes() -> None:
+    drive = Driving()
+    drive.is_lost = True
+    made = World(world("front")[1], drive)
+    send(made, "front", scan("front", T0, [nan] * 10))
+    assert not is_seen(made, 0.0)
+    drive.is_lost, drive.late = False, 1
+    assert is_seen(made, 0.0)
+
+
+@pytest.mark.parametrize(("kind", "full", "unknown"), [(GRID, 100, -1), (COSTMAP, 254, 255)])
+def test_a_cell_that_was_occupied_was_not_seen_to_be_free(
+    kind: str, full: int, unknown: int
+) -> None:
+    marked = {"type": kind, "invalid_returns": "error", "unknown_is_occupied": False}
+    made, _ = world("map", source=marked, seen_for=5.0)
+    cells = np.zeros((40, 60), dtype=np.int8 if kind == GRID else np.uint8)
+    cells[18:22, 40:44] = full
+    send(made, "map", grid(cells, T0))
+    assert grid_answer(made, 4.2, 1.0, T0).verdict is Verdict.COLLISION
+    now = T0 + S // 10
+    send(made, "map", grid(np.full_like(cells, unknown), now))
+    assert grid_answer(made, 4.2, 1.0, now).status is Status.NOT_SEEN
+    assert grid_answer(made, 1.5, 0.5, now).is_free
 
 
 def test_space_counts_as_seen_for_a_time() -> None:
@@ -188,8 +265,14 @@ def test_what_is_uncertain_makes_the_region_smaller() -> None:
     assert not is_seen(wide, limit)
     assert not is_seen(wide, limit - 0.09)
     assert is_seen(wide, limit - 0.11)
-    near, _ = world("front", source={"clear_range": 4.0})
+    near, _ = world("front", source={"clear_range": 4.0, "point_radius": 0.0})
     send(near, "front", scan("front", T0, [inf] * 721))
+    wide, _ = world("front", source={"point_radius": 0.2}, seen_for=5.0)
+    send(wide, "front", scan("front", T0, wall(3.0)))
+    now = T0 + S // 10
+    send(wide, "front", scan("front", now, [nan] * 721))  # it sees the wall no more
+    assert is_seen(wide, 2.65, now=now)
+    assert not is_seen(wide, 2.75, now=now)
     assert is_seen(near, 3.8)
     assert not is_seen(near, 4.0)
 
@@ -200,19 +283,10 @@ def test_known_cells_of_a_grid_are_seen(kind: str) -> None:
     made, _ = world("map", source={**marked, "unknown_is_occupied": False})
     cells = np.zeros((40, 60), dtype=np.int8 if kind == GRID else np.uint8)
     cells[:, 30:] = -1 if kind == GRID else 255
-    origin = Message(
-        position=Message(x=0.0, y=-1.0, z=0.0), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0)
-    )
-    info = Message(width=60, height=40, size_x=60, size_y=40, resolution=0.1, origin=origin)
-    header = Message(frame_id="map", stamp=Message(sec=T0 // S, nanosec=0))
-    send(made, "map", Message(header=header, info=info, metadata=info, data=cells.ravel()))
+    send(made, "map", grid(cells, T0))
     for along, across, expected in ((1.5, 0.5, True), (2.5, 0.5, True), (2.8, 0.5, False),
                                     (4.5, 0.5, False), (0.2, 0.5, False)):  # fmt: skip
-        x, y = (
-            1.0 + along * cos(0.5) - across * sin(0.5),
-            1.0 + along * sin(0.5) + across * cos(0.5),
-        )
-        found = questions.collide(made.snapshot(now=T0, steady=T0), Pose(x, y, 0.5))
+        found = grid_answer(made, along, across, T0)
         assert found.is_free == expected, (along, across, found)
 
 

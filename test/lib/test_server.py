@@ -487,3 +487,18 @@ def test_a_stop_in_which_another_server_may_have_taken_over(stopped: int, is_fre
     assert said_by(node) == (FREE if is_free else REFUSED)
     feed(node, clock, 1)
     assert said_by(node) == FREE
+
+
+@pytest.mark.parametrize("how", ["reset", "a step back", "another activation"])
+def test_no_update_is_applied_to_a_grid_from_before(how: str) -> None:
+    """The update would bring back what was deleted."""
+    node = node_at(Clock())
+    server, before = node.server, node.server.grids
+    if how == "reset":
+        server.reset()
+    elif how == "a step back":
+        server.note_step_back(1)
+    else:
+        server.deactivate()
+        server.activate()
+    assert server.grids is not before

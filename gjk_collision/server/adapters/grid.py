@@ -44,8 +44,8 @@ def grid(message: Any, source: SourceConfig, limit: int) -> Obstacles:
         marked = marked_cells(data, source.occupied_threshold, source.unknown_is_occupied)
     except InputError as error:
         raise InputError(error.status, "data", error.index, error.rule) from None
-    known = data >= 0 if source.marks_seen else None
-    return _covered(message.header, marked, info, "info", limit, known)
+    clear = (data >= 0) & (data < source.occupied_threshold) if source.marks_seen else None
+    return _covered(message.header, marked, info, "info", limit, clear)
 
 
 def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
@@ -63,8 +63,8 @@ def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     marked = (data >= source.cost_threshold) & (data != _NO_INFORMATION)
     if source.unknown_is_occupied:
         marked |= data == _NO_INFORMATION
-    known = data != _NO_INFORMATION if source.marks_seen else None
-    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit, known)
+    clear = data < source.cost_threshold if source.marks_seen else None
+    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit, clear)
 
 
 def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]:
@@ -87,11 +87,11 @@ def _covered(
     info: Any,
     name: str,
     limit: int,
-    known: npt.NDArray[np.bool_] | None,
+    clear: npt.NDArray[np.bool_] | None,
 ) -> Obstacles:
     """Return the rectangles over the marked cells; `info` has their size and their origin.
 
-    `known`: the cells that were seen; None: not asked for.
+    `clear`: the cells that were seen to be free; None: not asked for.
     """
     origin = fields.pose(info.origin, f"{name}.origin")
     if origin.tilt > MAX_TILT_OF_READINGS:
@@ -115,7 +115,7 @@ def _covered(
     size = resolution * hypot(*marked.shape)
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
     seen = None
-    if known is not None:
-        seen = placed_boundary(known_cells(known, resolution), origin, 0.0)
+    if clear is not None:
+        seen = placed_boundary(known_cells(clear, resolution), origin, 0.0)
     covered = convex(header, np.arange(count), np.full(count, 4), points, radii)
     return replace(covered, seen=seen)

@@ -50,8 +50,10 @@ def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
         refuse("range_max", rule, status=status)
     seen = None
     if source.marks_seen:
+        # Nothing was seen in the circle of a return, also when it is no obstacle any more.
         clear = min(source.clear_range or limits[1], limits[1])
-        seen = star(seen_ranges(ranges, *limits, clear), *angles)
+        reaches = seen_ranges(ranges, *limits, clear) - source.point_radius * np.isfinite(ranges)
+        seen = star(np.maximum(reaches, 0.0), *angles)
     if source.invalid_returns == "no_return":
         is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
         ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)

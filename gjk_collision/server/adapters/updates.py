@@ -14,16 +14,27 @@ from ..frames import fields
 from ..parameters.config import COSTMAP, GRID, Config, SourceConfig
 from . import CONVERTERS
 
-__all__ = ["UPDATES", "Grids", "updates_topic"]
+__all__ = ["UPDATES", "Grids", "update_type", "updates_topic"]
 
 # Type of a source -> type of the updates of its grids, which are on a topic beside it.
-UPDATES = {
+_TYPES = {
     COSTMAP: "nav2_msgs/msg/CostmapUpdate",
     GRID: "map_msgs/msg/OccupancyGridUpdate",
 }
 # Field of a grid with its size -> the names of the numbers of columns and rows.
 _SIZES = {"info": ("width", "height"), "metadata": ("size_x", "size_y")}
+UPDATES = frozenset(_TYPES.values())
 _REMEDY = "publish the whole grid (nav2: always_send_full_costmap: true)"
+
+
+def update_type(source: SourceConfig) -> str:
+    """Return the type of the updates that a source uses; empty: none.
+
+    None of its messages may be lost, or have been sent before: then later updates would be applied
+    to another grid. A static source has no timeout that would notice this.
+    """
+    is_reliable = source.qos_reliability == "reliable" or source.qos_durability != "volatile"
+    return _TYPES.get(source.type, "") if is_reliable and not source.static else ""
 
 
 def updates_topic(topic: str) -> str:
@@ -35,7 +46,8 @@ class Grids:
     """The last grid of each source, to which its updates are applied."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Any] = {}  # as whole messages
+        # As whole messages, and whether an update has been applied.
+        self._last: dict[str, tuple[Any, bool]] = {}
 
     def convert(self, message: Any, config: Config, source: SourceConfig) -> Obstacles:
         """Convert a message of a source, or an update of its last grid.
@@ -46,14 +58,24 @@ class Grids:
             The message is not valid, or an update cannot be applied: then the grid is dropped, so
             that no later one is applied to a grid that misses this one.
         """
-        if source.type not in UPDATES:
+        if not update_type(source):
             return CONVERTERS[source.type](message, config, source)
-        last = self._last.pop(source.name, None)
-        if not any(hasattr(message, each) for each in _SIZES):
+        last, is_updated = self._last.pop(source.name, (None, False))
+        is_update = not any(hasattr(message, each) for each in _SIZES)
+        if is_update:
             message = _applied(message, last, source)
+        is_older = last is not None and _gap(last, message) < 0.0
+        if is_older and is_updated:
+            rule = "its stamp is before that of an update, which was applied to another grid"
+            refuse("header.stamp", f"{rule}: {_REMEDY}")
         obstacles = CONVERTERS[source.type](message, config, source)
-        self._last[source.name] = message
+        self._last[source.name] = (last, False) if is_older else (message, is_update)
         return obstacles
+
+
+def _gap(last: Any, new: Any) -> float:
+    """Return the time between the stamps of two messages [s]."""
+    return (fields.nanoseconds(new.header.stamp) - fields.nanoseconds(last.header.stamp)) * 1e-9
 
 
 def _applied(update: Any, last: Any, source: SourceConfig) -> Any:
@@ -61,9 +83,8 @@ def _applied(update: Any, last: Any, source: SourceConfig) -> Any:
     if last is None:
         rule = f"an update came before its grid: {_REMEDY}"
         refuse("update", rule, status=Status.NO_OBSTACLES)
-    old, new = (fields.nanoseconds(each.header.stamp) for each in (last, update))
-    gap = (new - old) * 1e-9
-    if gap < 0.0 or (gap > source.timeout and not source.static):
+    gap = _gap(last, update)
+    if not 0.0 <= gap <= source.timeout:
         rule = f"its stamp is {gap:.3f} s after that of the grid, so that updates may be missing "
         rule += f"(more than timeout, or less than 0): {_REMEDY}"
         refuse("update", rule)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...convert.seen import region_in
 from ...errors import InputError
 from ...region import OUTSIDE, Region
 from ...scene import Scene
@@ -25,8 +26,7 @@ from ..parameters.config import Config, SourceConfig
 from .faults import Fault
 from .inbox import AgeLimit, Message, pose_of, source_timeout
 from .obstacles import Obstacles
-from .regions import region_of
-from .seen import Seen, seen_of
+from .regions import placed_boundary, region_of
 
 __all__ = [
     "Sender",
@@ -64,8 +64,9 @@ class Sender:
         The region of this sender in the check frame, with the inflation.
     placed : _core.PlacedObstacles or None
         The obstacles in the check frame, as a scene needs them; None: there are none.
-    seen : Seen or None
-        What the message has seen; None: the source has not ``marks_seen``.
+    seen : Region or None
+        What the message has seen, smaller by what makes obstacles larger: the error of its place,
+        and the inflation. None: the source has not ``marks_seen``.
     fault : Fault or None
         Why the list is not valid at this place.
     """
@@ -78,7 +79,7 @@ class Sender:
     obstacles: Obstacles
     region: Region | None = None
     placed: _core.PlacedObstacles | None = None
-    seen: Seen | None = None
+    seen: Region | None = None
     fault: Fault | None = None
 
     @classmethod
@@ -91,7 +92,7 @@ class Sender:
         config: Config,
     ) -> "Sender":
         """Place the list of a message."""
-        data, region = message.data, None
+        data, region, seen = message.data, None, None
         assert data is not None
         solid = data.with_kinds(hulls=False)
         try:
@@ -100,10 +101,12 @@ class Sender:
                 _placed(data.with_kinds(hulls=True), pose, source, config)
                 region = region_of(data, pose, source.inflation)
             placed = _placed(solid, pose, source, config)
+            if data.seen is not None:
+                seen = region_in(placed_boundary(data.seen, pose, source.inflation))
         except InputError as error:
             fault = Fault.of(error)
             return cls(name, source, message, pose, config, solid, fault=fault)
-        return cls(name, source, message, pose, config, solid, region, placed)
+        return cls(name, source, message, pose, config, solid, region, placed, seen)
 
     def age_limit(self, steady: int) -> AgeLimit:
         """Return when the data becomes too old, at a steady time [ns]."""
@@ -132,7 +135,7 @@ def list_fault(
     except InputError as error:
         return Fault.of(error)
     made = Sender.of(name, source, message, Pose(), config)
-    if data.frame == config.check_frame and data.seen is None:
+    if data.frame == config.check_frame:
         message.made = made
     return made.fault
 
@@ -168,11 +171,7 @@ def sender_of(
         return Fault(Status.TF_UNAVAILABLE, f"{text}transform the data into a level frame")
     message.late = transforms.late
     if last is None or last.pose != pose or last.source != source or last.config is not config:
-        last = Sender.of(name, source, message, pose, config)
-        if data.seen is not None:
-            at = (data.seen, pose, source.inflation, None if source.static else message.stamp)
-            last = replace(last, seen=seen_of(name, *at, config, transforms))
-        message.made = last
+        last = message.made = Sender.of(name, source, message, pose, config)
         if not source.static:
             message.fault = last.fault  # it counts until the next message
     return last.fault or last

@@ -1,92 +1,60 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the sources with ``marks_seen`` have seen, in the check frame."""
+"""What the sources with ``marks_seen`` have seen, and the space of the vehicle itself."""
 
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...convert.seen import Boundary, grown_outline, region_in
-from ...geometry import Shape
+from ...convert.seen import grown_outline, region_in
 from ...region import Region
-from ..frames.poses import FrameError, Pose, TransformSource
-from ..parameters.config import Config
+from ..frames.poses import Pose
+from .placing import Sender
 from .regions import placed_boundary
 
-__all__ = ["VEHICLE", "Seen", "all_seen", "seen_of"]
+__all__ = ["NO_SPACE", "VEHICLE", "Space", "all_seen", "space_of"]
 
 VEHICLE = "footprint"  # the name of the space that the vehicle itself fills
-_CORNERS = 32  # of a polygon in a round vehicle
+_CORNERS = 256  # of a polygon in a round vehicle: less than _BEYOND from it up to a radius of 13 m
 _BEYOND = 0.001  # m. The vehicle may not touch the boundary of the space that it fills
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """What one message has seen.
+class Space(NamedTuple):
+    """The space that the vehicle has filled.
 
     Attributes
     ----------
-    name : str
-        Name of the sender.
-    region : Region
-        The region that it has seen, smaller by the errors of its place.
-    vehicle : Pose or None
-        Pose of the base frame at the stamp of the message; None: not known.
+    outline : bytes
+        The outline (n, 2) in the base frame [m]; empty: not known.
+    poses : tuple of Pose
+        Poses of the base frame in the check frame.
     """
 
-    name: str
-    region: Region
-    vehicle: Pose | None
+    outline: bytes
+    poses: tuple[Pose, ...]
 
 
-def seen_of(
-    name: str,
-    boundary: Boundary,
-    pose: Pose,
-    inflation: float,
-    stamp: int | None,
-    config: Config,
-    transforms: TransformSource,
-) -> Seen:
-    """Return what a message has seen, from the boundary of it in its own frame with a pose.
-
-    What makes obstacles larger makes the region smaller: the error of the pose, and `inflation`.
-    `stamp`: when the vehicle filled a part of the space [ns]; None: this is not known.
-    """
-    placed = region_in(placed_boundary(boundary, pose, inflation))
-    vehicle = None
-    if stamp is not None:
-        with suppress(FrameError):
-            vehicle = transforms.lookup(config.check_frame, config.base_frame, stamp)
-    return Seen(name, placed, vehicle)
+NO_SPACE = Space(b"", ())
 
 
-def all_seen(
-    seen: Sequence[Seen], outline: npt.NDArray[np.float64] | None, shape: Shape | None
-) -> tuple[tuple[str, Region], ...]:
-    """Return all regions with their names: what was seen, and the space of the vehicle itself.
-
-    Parameters
-    ----------
-    seen : sequence of Seen
-        What was seen.
-    outline : (n, 2) float64 or None
-        Outline of the vehicle in its base frame [m]; None: not known.
-    shape : Shape or None
-        The footprint; its radius is that of a vehicle whose outline is one point.
-    """
-    found = [(each.name, each.region) for each in seen]
-    if not seen or outline is None or shape is None:
-        return tuple(found)
+def space_of(outline: npt.NDArray[np.float64], radius: float, poses: Iterable[Pose]) -> Space:
+    """Return the space of a vehicle. A circle of `radius` [m] has one point as its outline."""
     if len(outline) == 1:
         angles = np.arange(_CORNERS) * (2.0 * pi / _CORNERS)
-        outline = outline + shape.radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    if len(outline) > 2:
-        vehicle = grown_outline(outline, _BEYOND)
-        places = dict.fromkeys(each.vehicle for each in seen if each.vehicle is not None)
-        found += [(VEHICLE, region_in(placed_boundary(vehicle, pose, 0.0))) for pose in places]
+        outline = outline + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if len(outline) < 3:
+        return NO_SPACE
+    return Space(np.asarray(outline, np.float64).tobytes(), tuple(dict.fromkeys(poses)))
+
+
+def all_seen(senders: Iterable[Sender], space: Space) -> tuple[tuple[str, Region], ...]:
+    """Return all regions with their names: what was seen, and the space of the vehicle."""
+    found = [(each.name, each.seen) for each in senders if each.seen is not None]
+    if space.poses:
+        vehicle = grown_outline(np.frombuffer(space.outline).reshape(-1, 2), _BEYOND)
+        placed = (placed_boundary(vehicle, pose, 0.0) for pose in space.poses)
+        found += [(VEHICLE, region_in(each)) for each in placed]
     return tuple(found)

@@ -3,7 +3,8 @@
 """The messages of all senders, and the data of them that is used at present."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, nan
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from ...geometry import Shape
 from ...verdict import Status
-from ..frames.poses import TransformSource
+from ..frames.poses import FrameError, TransformSource
 from ..parameters.config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .faults import Fault
 from .footprints import NamedFootprint, Outline, named_footprints, outline_fault, outline_of
@@ -31,7 +32,7 @@ from .inbox import (
 )
 from .obstacles import Footprint, Obstacles
 from .placing import Sender, list_fault, sender_of, together_fault
-from .seen import Seen
+from .seen import NO_SPACE, Space, space_of
 from .snapshot import Report
 from .twist import Twist, footprint_at, twist_of
 
@@ -89,8 +90,10 @@ class Present:
     lasts : float
         If no message is received, the same data is used until this time has passed by one of the
         clocks [ns].
-    seen : tuple of Seen
-        What was seen, of each message that counts.
+    past : tuple of Sender
+        Earlier messages, whose obstacles are not used. What they have seen counts.
+    space : Space
+        The space that the vehicle itself has filled.
     """
 
     choice: Choice
@@ -101,7 +104,8 @@ class Present:
     bad_sources: tuple[str, ...]
     stamps: tuple[int, ...]
     lasts: float
-    seen: tuple[Seen, ...] = ()
+    past: tuple[Sender, ...] = ()
+    space: Space = NO_SPACE
 
 
 class Received:
@@ -256,29 +260,52 @@ class Received:
         )
         choice = self._choose(twist, at)
         fault = choice.fault or data_fault
-        seen, seen_lasts = self._seen_at(senders, at)
-        lasts = min(lasts, twist_lasts, choice.lasts, seen_lasts)
+        past, past_lasts = self._past_at(senders, at)
+        space = self._space(senders, past, choice)
+        lasts = min(lasts, twist_lasts, choice.lasts, past_lasts)
         if fault is not None or isinstance(twist, Fault):
             lasts = 0.0  # the text of a fault has an age, and it may end with a transform
-        return Present(choice, senders, twist, data_fault, fault, bad_sources, stamps, lasts, seen)
+        return Present(
+            choice, senders, twist, data_fault, fault, bad_sources, stamps, lasts, past, space
+        )
 
-    def _seen_at(self, senders: tuple[Sender, ...], at: Instant) -> tuple[tuple[Seen, ...], float]:
-        """Return what was seen, and how long this lasts."""
-        found, lasts = [each.seen for each in senders if each.seen is not None], inf
+    def _past_at(self, senders: Sequence[Sender], at: Instant) -> tuple[tuple[Sender, ...], float]:
+        """Return what earlier messages have seen, and how long this lasts."""
+        found, lasts, config = [], inf, self._config
         used = {each.message for each in senders}
         for source in self._sources.values():
             for message in source.past:
-                rest = self._config.seen_for * 1e9 - abs(at.now - message.stamp)
+                rest = config.seen_for * 1e9 - abs(at.now - message.stamp)
                 if rest < 0.0 or message in used or message.fault or message.data is None:
                     continue
                 name = message.data.sender(source.config.name)
-                made = sender_of(
-                    message, source.config, name, self._config, self._transforms, at.now
-                )
-                if not isinstance(made, Fault) and made.seen is not None:
-                    found.append(made.seen)
+                made = sender_of(message, source.config, name, config, self._transforms, at.now)
+                if not isinstance(made, Fault):
+                    found.append(made)
                     lasts = min(lasts, rest)
         return tuple(found), lasts
+
+    def _space(self, senders: Sequence[Sender], past: Sequence[Sender], choice: Choice) -> Space:
+        """Return the space of the vehicle at the stamps of the messages that have seen something.
+
+        A footprint from the topic may change, so it counts at the newest messages only. Those for
+        a speed include the way to stop, and do not count.
+        """
+        config = self._config
+        body = next((each for each in self.named if each.name == DEFAULT_FOOTPRINT), None)
+        outline, shape = (body.outline, body.shape) if body else (None, None)
+        if config.is_footprint_received:
+            past, outline, shape = (), choice.outline, choice.shape
+        stamps = {each.message.stamp for each in (*senders, *past)
+                  if each.seen is not None and not each.source.static}  # fmt: skip
+        if outline is None or shape is None or not stamps:
+            return NO_SPACE
+        poses = []
+        for stamp in sorted(stamps):
+            with suppress(FrameError):
+                pose = self._transforms.lookup(config.check_frame, config.base_frame, stamp)
+                poses.append(pose)
+        return space_of(outline, shape.radius, poses)
 
     def _inboxes(self) -> Iterator[tuple[_Source, Inbox[Obstacles, Sender]]]:
         for source in self._sources.values():

@@ -38,7 +38,7 @@ from .inbox import (
 )
 from .obstacles import Footprint, Obstacles
 from .placing import Sender, compose_scene, time_zero
-from .seen import Seen, all_seen
+from .seen import Space, all_seen
 from .senders import Choice, Present, Received
 from .snapshot import Report, Snapshot, empty_snapshot
 from .twist import Twist
@@ -60,8 +60,9 @@ class _Composed:
     scene: Scene
     choice: Choice
     senders: tuple[Sender, ...]
-    seen: tuple[Seen, ...] = ()
-    regions: tuple[tuple[str, Region], ...] = ()  # of `seen`, and of the vehicle
+    past: tuple[Sender, ...]
+    space: Space
+    seen: tuple[tuple[str, Region], ...]  # of senders, past and space
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
 
 
@@ -401,24 +402,19 @@ class World:
 
     def _composed(self, present: Present) -> _Composed:
         """Return the scene of the present data."""
-        choice, senders, seen = present.choice, present.senders, present.seen
+        choice, senders = present.choice, present.senders
         last = self._history[-1] if self._history else None
-        same = last is not None and last.choice.shape is choice.shape
-        if (
-            last is not None
-            and last.senders == senders
-            and last.seen == seen
-            and (same or not seen)
-        ):
-            scene, regions = last.scene, last.regions
-            same = same and last.choice.name == choice.name
+        of_scene = senders, present.past, present.space
+        if last is not None and (last.senders, last.past, last.space) == of_scene:
+            scene, seen = last.scene, last.seen
+            same = last.choice.name == choice.name and last.choice.shape is choice.shape
             if same and last.choice.message is choice.message:
                 return last
         else:
-            regions = all_seen(seen, choice.outline, choice.shape)
-            scene = compose_scene(senders, self._config, regions)
+            seen = all_seen((*senders, *present.past), present.space)
+            scene = compose_scene(senders, self._config, seen)
         is_complete = present.fault is None
-        composed = _Composed(self._next_id, is_complete, scene, choice, senders, seen, regions)
+        composed = _Composed(self._next_id, is_complete, scene, choice, *of_scene, seen)
         self._next_id += 1
         self._history.append(composed)
         return composed
@@ -471,5 +467,5 @@ class World:
             twist=present.twist,
             footprint_limits=tuple(footprint_limits),
             static_revision=self._static_revision,
-            seen=composed.regions,
+            seen=composed.seen,
         )

@@ -111,7 +111,7 @@ class SourceConfig:
     )  # fmt: skip
     marks_seen: bool = parameter(
         False, "If true, what this source has seen counts as seen, see require_seen: a scan up to "
-        "its returns, a grid or a costmap its known cells.", types=(SCAN, GRID, COSTMAP),
+        "its returns, a grid or a costmap its free cells.", types=(SCAN, GRID, COSTMAP),
     )  # fmt: skip
     clear_range: float = parameter(
         0.0, "With marks_seen, how far a beam without a return (inf) has seen. 0: up to the "
