@@ -57,17 +57,6 @@ Answer ask(Mirror& mirror, const Pose& pose, const std::vector<std::string>& foo
   return returned(mirror, asked_of(mirror, footprints, required, frame, at), pose, 0);
 }
 
-TEST(Mirror, AnswersFromTheLastSnapshot) {
-  Mirror mirror = mirror_test::mirror();
-  EXPECT_EQ(ask(mirror, kFree).verdict, Verdict::free);
-  const Mirror::Asked asked = asked_of(mirror);
-  EXPECT_EQ(asked.view().stamp, after(0).now);
-  const Answer hit = returned(mirror, asked, kHit, 0);
-  EXPECT_EQ(hit.verdict, Verdict::collision);
-  EXPECT_EQ(asked.view().id_of(hit.obstacle), 10);
-  EXPECT_EQ(asked.view().source_of(hit.obstacle), "still");
-}
-
 TEST(Mirror, WithoutASnapshotAllIsUnknown) {
   Mirror mirror;
   const Mirror::Asked asked = asked_of(mirror);

@@ -33,8 +33,6 @@ ReceivedSnapshot::Chosen default_of(const ReceivedSnapshot& data) {
 
 struct Found {
   Verdict verdict;
-  std::int64_t id;
-  std::string source;
   Status status;
 };
 Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footprint = "",
@@ -46,8 +44,7 @@ Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footpri
   EXPECT_FALSE(data->choose(footprint, chosen));
   const Snapshot view = data->view(chosen, 101 * kSecond, 101 * kSecond, fault);
   const CollideAnswer found = collide(view, {pose});
-  return {found.answer.verdict, view.id_of(found.answer.obstacle),
-          view.source_of(found.answer.obstacle), found.answer.status};
+  return {found.answer.verdict, found.answer.status};
 }
 
 // A region, [-9, 9] x [-9, 9], whose radii are 0.25 m.
@@ -56,37 +53,6 @@ void add_fence(SnapshotMessage& m, double inflation) {
   m.region_boundary = {-9, -9, 9, -9, 9, -9, 9, 9, 9, 9, -9, 9, -9, 9, -9, -9};
   m.region_radii = {0.25, 0.25, 0.25, 0.25};
   m.region_inflation = inflation;
-}
-
-TEST(ReceivedSnapshot, AnswersNameObstaclesAndSenders) {
-  const SnapshotMessage m = message();
-  EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
-  const Found hit = ask(m, {3.6, 0, 0});
-  EXPECT_EQ(hit.verdict, Verdict::collision);
-  EXPECT_EQ(hit.id, 10);
-  EXPECT_EQ(hit.source, "still");
-  EXPECT_EQ(ask(m, {0, 4, 0}).id, 20);
-  // In the notch: the outline is not replaced by its hull.
-  EXPECT_EQ(ask(m, {-5, 0, 0}).verdict, Verdict::free);
-  EXPECT_EQ(ask(m, {-5, 0.75, 0}).id, 21);
-  EXPECT_EQ(ask(m, {-5, 0.75, 0}).source, "moving");
-}
-
-TEST(ReceivedSnapshot, TimesBeginAtTheStampOfTheRequest) {
-  SnapshotMessage m = message();
-  m.senders[0].obstacles.velocities = {0, 0, 0};
-  Issue issue;
-  const auto data = ReceivedSnapshot::read(m, issue);
-  ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
-  const std::vector<double> poses(6, 0.0);
-  // The circle touches the vehicle 3.5 s after its stamp. The horizon ends 5 s after time zero.
-  const std::vector<double> times = {3.4, 3.6};
-  const PosesAnswer found = check_poses(view, {.poses = poses, .times = times, .errors = {}});
-  ASSERT_EQ(found.verdicts.size(), 2U);
-  EXPECT_EQ(found.verdicts[0], Verdict::free);
-  EXPECT_EQ(found.verdicts[1], Verdict::collision);
-  EXPECT_DOUBLE_EQ(known_until(view, 0), 4.0);
 }
 
 TEST(ReceivedSnapshot, FootprintsAreChosenByName) {
@@ -103,39 +69,6 @@ TEST(ReceivedSnapshot, FootprintsAreChosenByName) {
   EXPECT_FALSE(data->choose("wide", chosen));
   EXPECT_TRUE(chosen.is_named);
   EXPECT_FALSE(default_of(*data).is_named);
-}
-
-TEST(ReceivedSnapshot, RegionIsOneMoreObstacle) {
-  SnapshotMessage m = message();
-  add_fence(m, 0.0);
-  m.region_radii = {0, 0, 0, 0};
-  EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
-  const Found left = ask(m, {8.8, 8, 0});
-  EXPECT_EQ(left.verdict, Verdict::collision);
-  EXPECT_EQ(left.id, Senders::kOutside);
-  EXPECT_EQ(left.source, "fence");
-}
-
-// The square obstacle is 2.4 m away. The fence is 2.5 m away, and the vehicle must keep 0.25 m.
-TEST(ReceivedSnapshot, InflationOfTheRegionIsAPartOfTheDistance) {
-  SnapshotMessage m = message();
-  m.senders[0].obstacles.poses = {0.1, -6, 0};
-  add_fence(m, 0.25);
-  Issue issue;
-  const auto data = ReceivedSnapshot::read(m, issue);
-  ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
-  for (const std::size_t k : {1, 3}) {
-    const DistanceAnswer found = distance(view, {.pose = {4, -6, 0}, .k = k});
-    ASSERT_EQ(found.nearest.size(), k);
-    EXPECT_EQ(view.id_of(found.nearest[0].obstacle), Senders::kOutside);
-    EXPECT_NEAR(found.nearest[0].closest.distance, 2.25, 1e-12);
-    EXPECT_NEAR(found.nearest[0].closest.lower_bound, 2.25, 1e-12);
-    if (k > 1) {
-      EXPECT_EQ(view.id_of(found.nearest[1].obstacle), 10);
-      EXPECT_NEAR(found.nearest[1].closest.distance, 2.4, 1e-12);
-    }
-  }
 }
 
 TEST(ReceivedSnapshot, OnlyCollisionIsSaidOfIncompleteData) {
@@ -272,36 +205,8 @@ TEST(Pauses, AMessageOfAPauseIsNeverNew) {
   EXPECT_EQ(Pauses::sending_time(0, 0, 100, kZero + 100), 100);
 }
 
-TEST(ReceivedSnapshot, ObstaclesFollowTheirPathsAndThePolicy) {
+TEST(ReceivedSnapshot, ConcaveOutlinesCanBeRefused) {
   SnapshotMessage m = message();
-  ObstaclesMessage& moving = m.senders[1].obstacles;
-  moving.velocities.clear();
-  // The circle moves from (0, 5) to (20, 5) in 2 s.
-  moving.path_offsets = {0, 2, 2};
-  moving.path_times = {0, 2};
-  moving.path_poses = {0, 0, 0, 20, 0, 0};
-  const std::vector<double> poses = {0, 5, 0, 10, 5, 0, 20, 5, 0};
-  const std::vector<double> times = {1.0, 1.0, 3.0};
-  const auto verdicts = [&](const char* policy) {
-    m.prediction_policy = policy;
-    Issue issue;
-    const auto data = ReceivedSnapshot::read(m, issue);
-    EXPECT_FALSE(issue) << text_of(issue);
-    const Snapshot view = data->view(default_of(*data), 101 * kSecond, 101 * kSecond, {});
-    return check_poses(view, {.poses = poses, .times = times}).verdicts;
-  };
-  // The outline with the id 21 does not tell how it moves.
-  const Verdict hit = Verdict::collision;
-  EXPECT_EQ(verdicts("unknown_is_error"), (std::vector{Verdict::unknown, hit, Verdict::unknown}));
-  EXPECT_EQ(verdicts("hold"), (std::vector{Verdict::free, hit, hit}));
-  EXPECT_EQ(verdicts("constant_velocity")[1], hit);
-  EXPECT_NE(verdicts("constant_velocity")[2], hit);  // it has moved on, to (30, 5)
-}
-
-TEST(ReceivedSnapshot, ConcaveOutlinesFollowThePolicy) {
-  SnapshotMessage m = message();
-  m.concave_policy = "hull";
-  EXPECT_EQ(ask(m, {-5, 0, 0}).id, 21);  // in the notch
   m.concave_policy = "reject";
   Issue issue;
   EXPECT_EQ(ReceivedSnapshot::read(m, issue), nullptr);

@@ -99,29 +99,6 @@ TEST(Rules, WhatTheKernelGivesUpOnIsUnknown) {
   }
 }
 
-TEST(Rules, BesideAFaultOnlyACollisionIsKept) {
-  const World world;
-  Snapshot known = world.snapshot();
-  known.fault = kStale;
-  EXPECT_EQ(collide(known, {.pose = {50.0, 0.0, 0.0}}).answer.verdict, Verdict::unknown);
-  const Answer hit = collide(known, {.pose = {1.0, 0.0, 0.0}}).answer;
-  EXPECT_EQ(hit.verdict, Verdict::collision);
-  EXPECT_EQ(hit.status, kStale.status);
-  EXPECT_EQ(hit.message, kStale.message);
-  EXPECT_EQ(hit.obstacle, 0);
-  const std::array<double, 6> flat{50.0, 0.0, 0.0, 1.0, 0.0, 0.0};
-  const PosesAnswer found = check_poses(known, {.poses = flat, .mode = 1});
-  EXPECT_EQ(found.answer.verdict, Verdict::collision);
-  EXPECT_EQ(found.verdicts, (std::vector{Verdict::unknown, Verdict::collision}));
-  EXPECT_EQ(found.statuses[0], kStale.status);
-  EXPECT_EQ(found.first_invalid, 0);
-  EXPECT_TRUE(std::isnan(found.lower_bounds[1]));
-  const PathAnswer path = check_path(known, {.poses = flat});
-  EXPECT_EQ(path.answer.verdict, Verdict::collision);
-  EXPECT_EQ(path.first_invalid_segment, 0);
-  EXPECT_EQ(path.last_valid_fraction, 0.0);
-}
-
 TEST(Rules, WithoutAFootprintNothingIsKnown) {
   const std::array<double, 3> flat{50.0, 0.0, 0.0};
   Snapshot known;
@@ -135,22 +112,6 @@ TEST(Rules, WithoutAFootprintNothingIsKnown) {
     EXPECT_EQ(check_path(known, {.poses = flat}).answer.status, status);
     EXPECT_EQ(check_poses(known, {.poses = flat}).answer.verdict, Verdict::unknown);
   }
-}
-
-TEST(Rules, AfterTheHorizonNothingIsKnown) {
-  const World world;
-  Snapshot known = world.snapshot();
-  known.stamp += kSecond;
-  EXPECT_DOUBLE_EQ(known_until(known, 0), 4.0);
-  const std::array<double, 9> flat{50.0, 0.0, 0.0, 51.0, 0.0, 0.0, 52.0, 0.0, 0.0};
-  const std::array<double, 3> times{1.0, 3.0, 5.0};
-  const PosesAnswer found = check_poses(known, {.poses = flat, .times = times});
-  EXPECT_EQ(found.first_invalid, 2);
-  EXPECT_EQ(found.answer.status, Status::prediction_too_short);
-  const PathAnswer path = check_path(known, {.poses = flat, .times = times});
-  EXPECT_EQ(path.answer.verdict, Verdict::unknown);
-  EXPECT_EQ(path.first_invalid_segment, 1);
-  EXPECT_NEAR(path.last_valid_fraction, 0.5, 1e-9);
 }
 
 TEST(Rules, PastTheTimeLimitTheRestIsUnknown) {
@@ -229,9 +190,11 @@ TEST(Rules, RequestsOutOfRangeAreRefused) {
   const PosesAnswer mode = check_poses(known, {.poses = origin, .mode = 4});
   refused(mode.issue, mode.answer, Status::invalid_input,
           "mode: must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient) (got 4)");
-  const PathAnswer rough = check_path(known, {.poses = origin, .tolerance = 2.0});
-  refused(rough.issue, rough.answer, Status::invalid_input,
-          "tolerance: must be 1e-06 to 1 m (got 2), or be 0");
+  for (const double tolerance : {2.0, 1e-7, -1.0}) {
+    const PathAnswer rough = check_path(known, {.poses = origin, .tolerance = tolerance});
+    refused(rough.issue, rough.answer, Status::invalid_input,
+            "tolerance: must be 1e-06 to 1 m (got " + text_of(tolerance) + "), or be 0");
+  }
   const DistanceAnswer reach = distance(known, {.pose = {}, .max_distance = -1.0});
   refused(reach.issue, reach.answer, Status::invalid_input,
           "max_distance: must not be negative (got -1)");
@@ -259,34 +222,6 @@ TEST(Texts, NumbersCanBeReadAgain) {
   EXPECT_EQ(text_of(123456789012345680.0), "123456789012345680");
   EXPECT_EQ(text_of(-kInfinity), "-inf");
   EXPECT_EQ(text_of(-kNaN), "nan");
-}
-
-TEST(Rules, DistancesAreThoseToTheObstacles) {
-  const World world;
-  const DistanceAnswer found = distance(world.snapshot(), {.pose = {5.0, 0.0, 0.0}});
-  EXPECT_EQ(found.answer.verdict, Verdict::free);
-  EXPECT_EQ(found.answer.obstacle, 0);
-  ASSERT_EQ(found.nearest.size(), 1U);
-  EXPECT_NEAR(found.nearest[0].closest.distance, 3.0, 1e-12);
-  // Farther away than the limit: named, but not in the list.
-  const DistanceAnswer far =
-      distance(world.snapshot(), {.pose = {5.0, 0.0, 0.0}, .max_distance = 2.5});
-  EXPECT_EQ(far.answer.obstacle, 0);
-  EXPECT_TRUE(far.nearest.empty());
-}
-
-TEST(Rules, AfterTheFirstPoseThatIsNotFreeTheRestIsUnknown) {
-  const World world;
-  const std::array<double, 12> flat{50, 0, 0, 1, 0, 0, 60, 0, 0, 1, 0, 0};
-  const PosesAnswer found = check_poses(world.snapshot(), {.poses = flat, .stop_at_first = true});
-  EXPECT_EQ(found.verdicts,
-            (std::vector{Verdict::free, Verdict::collision, Verdict::unknown, Verdict::unknown}));
-  EXPECT_EQ(found.statuses[2], Status::undefined);
-  EXPECT_EQ(found.obstacles[3], -1);
-  EXPECT_EQ(found.first_invalid, 1);
-  EXPECT_EQ(found.answer.verdict, Verdict::collision);
-  const PosesAnswer all = check_poses(world.snapshot(), {.poses = flat});
-  EXPECT_EQ(all.verdicts[2], Verdict::free);
 }
 
 // The vehicle is larger by the error of the pose: of its own pose, not of another one.

@@ -119,27 +119,6 @@ TEST(Validity, AnOlderSnapshotThatArrivesLateIsNotUsed) {
   EXPECT_TRUE(validity.receive_snapshot(snapshot(6), at(20 * kMs)));  // sent once more
 }
 
-TEST(Validity, SnapshotsThatAreAlwaysLateAreNotValid) {
-  // A snapshot every 50 ms arrives after 500 ms; heartbeats arrive at once.
-  Validity validity;
-  constexpr std::uint64_t kDelay = 10;
-  for (std::uint64_t k = 0; k < 40; ++k) {
-    const std::int64_t t = static_cast<std::int64_t>(k) * 50 * kMs;
-    if (k >= kDelay) {
-      SnapshotFacts facts = snapshot(k - kDelay + 1);
-      facts.stamp = kNow + t - 500 * kMs;
-      facts.limits = {{"lidar", Status::stale_obstacles, facts.stamp, 2.0, 0.0}};
-      EXPECT_TRUE(validity.receive_snapshot(std::move(facts), at(t)));
-    }
-    HeartbeatFacts facts = heartbeat(k + 1, k + 1);
-    facts.stamp = kNow + t;
-    validity.receive_heartbeat(std::move(facts), at(t));
-    if (k >= kDelay) {
-      EXPECT_EQ(status_after(validity, t + 10 * kMs), Status::snapshot_mismatch) << k;
-    }
-  }
-}
-
 TEST(Validity, AHeartbeatWithAnErrorConfirmsNothing) {
   Validity validity = mirror();
   HeartbeatFacts error = heartbeat(3, 0, 0, 100 * kMs);

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -174,28 +174,9 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
         assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
 
 
-@pytest.mark.parametrize("swept", [False, True])
-@pytest.mark.parametrize(
-    ("change", "status", "where"),
-    [
-        ({"poses": np.zeros(33)}, Status.LIMIT_EXCEEDED, "poses:"),
-        ({"poses": np.array([50.0, 0, 0] * 8 + [1e300, 0, 0])}, Status.COORD_RANGE, "poses[24]:"),
-        ({"times": np.array([1.0, inf])}, Status.NON_FINITE, "times[1]:"),
-        ({"times": np.array([1, 0.5]), "stamp": 10**10}, Status.INVALID_INPUT, "times[1]: must "),
-        *(({"tolerance": bad}, Status.INVALID_INPUT, "tolerance:") for bad in (-1.0, 1e-7, 2.0)),
-        ({"margin": inf}, Status.NON_FINITE, "margin:"),
-        ({"interpolation": 2}, Status.INVALID_INPUT, "interpolation: must be 0 or 1 (got 2)"),
-    ],
-)
-def test_bad_request_is_refused(
-    swept: bool, change: dict[str, Any], status: Status, where: str
-) -> None:
-    known = snapshot((0, 0), max_poses=10)
-    request: dict[str, Any] = {"poses": np.array([50.0, 0, 0, 51, 0, 0]), **change}
-    with pytest.raises(InputError) as caught:
-        questions.check_path(known, **request, swept=swept, budget=_core.Budget(lambda: False))
-    assert caught.value.status is status
-    assert str(caught.value).startswith(where)
+def test_an_interpolation_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^interpolation: must be 0 or 1 \(got 2\)"):
+        questions.check_path(snapshot((0, 0)), THROUGH, interpolation=2)
 
 
 @pytest.mark.parametrize(

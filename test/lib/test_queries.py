@@ -72,35 +72,6 @@ def test_collision_found_in_time_stands_past_the_time_budget() -> None:
     assert not found.is_free
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "where"),
-    [
-        ({"poses": np.array([0, 0, 0, 0, nan, 0])}, Status.NON_FINITE, "poses[4]"),
-        ({"poses": np.zeros(33)}, Status.LIMIT_EXCEEDED, "poses: 11 poses, limit 10"),
-        ({"times": np.zeros(2)}, Status.ARRAY_MISMATCH, "times"),
-        ({"mode": 4}, Status.INVALID_INPUT, "mode"),
-    ],
-)
-def test_bad_batch_is_refused(change: dict[str, Any], status: Status, where: str) -> None:
-    request: dict[str, Any] = {"poses": np.array([50.0, 0, 0]), **change}
-    with pytest.raises(InputError) as caught:
-        questions.check_poses(snapshot((0, 0), max_poses=10), **request)
-    assert caught.value.status is status
-    assert str(caught.value).startswith(where)
-
-
-def test_times_need_obstacles_that_stand_still_or_are_told_to() -> None:
-    request = {"poses": np.array([50.0, 0, 0]), "times": np.array([1.0])}
-    moving = questions.check_poses(snapshot((0, 0)), **request)
-    assert moving.status is Status.PREDICTION_TOO_SHORT
-    assert moving.verdicts.tolist() == [Verdict.UNKNOWN]
-    assert questions.check_poses(snapshot((0, 0), prediction_policy="hold"), **request).is_free
-    parked = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
-    assert questions.check_poses(parked, **request).is_free
-    unsure = snapshot(data=shapes((0, 0), velocities=np.array([0, nan, 0])))
-    assert not questions.check_poses(unsure, **request).is_free
-
-
 def test_times_meet_the_obstacles_where_they_are_then() -> None:
     """Seconds after the request's stamp, on the clock of each obstacle's own."""
     coming = shapes((20, 0), velocities=np.array([-2.0, 0, 0]))

@@ -106,12 +106,6 @@ def test_source_has_one_name_and_its_topic_is_the_resolved_one(time: Time) -> No
 
 
 @pytest.mark.requirement("D-6")
-def test_no_footprint(time: Time) -> None:
-    world = known(time, (0, 0), footprint=())
-    assert ask(world, time) == unknown(Status.NO_FOOTPRINT)
-
-
-@pytest.mark.requirement("D-6")
 def test_footprint_topic_goes_stale_by_stamp_and_by_silence(time: Time) -> None:
     world = known(time, (0, 0), footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),))
     outline(world, time)
