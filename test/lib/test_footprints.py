@@ -213,27 +213,6 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
     now(Status.NO_FOOTPRINT, "")
 
 
-def test_clock_that_goes_back_forgets_the_twist(time: Time) -> None:
-    world = by_speed(time)
-    drive(world, time, 0.5)
-    time.now -= S
-    time.steady += S // 100
-    send(world, time)
-    assert said(world.snapshot(**time.both), FAR) == unknown(Status.CLOCK_JUMP)
-
-
-@pytest.mark.requirement("D-14")
-def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> None:
-    world = by_speed(time)
-    drive(world, time, 0.5, stamp=time.now - round(0.4 * S))
-    snapshot = world.snapshot(**time.both)
-    assert said(snapshot, FAR) == FREE
-    time.pass_(0.2)
-    late = world.confirm(snapshot, **time.both)
-    assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
-    assert world.confirm(snapshot.chosen("long"), **time.both).footprint is not None
-
-
 @pytest.mark.requirement("D-11")
 @pytest.mark.parametrize("names", [[""], ["", ""], ["", "long"], ["long", "default"]])
 @pytest.mark.parametrize("is_by_speed", [False, True])

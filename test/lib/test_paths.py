@@ -19,7 +19,6 @@ from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.snapshot import Snapshot
-from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.server.services.answers import Answer
 from gjk_collision.verdict import Status, Verdict
@@ -177,15 +176,6 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
 def test_an_interpolation_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError, match=r"^interpolation: must be 0 or 1 \(got 2\)"):
         questions.check_path(snapshot((0, 0)), THROUGH, interpolation=2)
-
-
-@pytest.mark.parametrize(
-    ("frame", "is_free"), [(Pose(5.0, 0.0, np.pi / 2), True), (Pose(0.0, 0.0, 1.0), False)]
-)
-def test_poses_of_another_frame(frame: Pose, is_free: bool) -> None:
-    """Turned by a quarter and shifted, the way leads past what it would hit."""
-    found = questions.check_path(snapshot((0, 0)), THROUGH, frame=frame)
-    assert found.is_free == is_free
 
 
 def test_pose_on_a_path() -> None:

@@ -128,20 +128,6 @@ def test_the_horizon_begins_at_the_oldest_data_in_use() -> None:
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
 
 
-def test_motion_turns_with_the_frame_it_is_given_in() -> None:
-    class Turned(SameFrameOnly):
-        def lookup(self, target: str, source: str, stamp: int) -> Pose:
-            return Pose(10.0, 0.0, np.pi / 2)
-
-    world = World(Config(footprint=CAR, prediction_horizon=20.0), Turned())
-    velocities = np.array([0.0, 2.0, 0.0])  # in odom: -2, 0
-    data = shapes((0, 0), frame="lidar", velocities=velocities, poses=np.zeros(3))
-    world.receive_obstacles("obstacles", data, now=0, steady=0)
-    known = world.snapshot(now=0, steady=0)
-    found = questions.check_poses(known, np.zeros(6), np.array([3.9, 4.1]))
-    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION]
-
-
 @pytest.mark.requirement("V-13")
 @pytest.mark.parametrize("mode", [0, 1, 2])
 @pytest.mark.parametrize(
@@ -318,12 +304,6 @@ def test_pose_that_is_none_of_the_plane_is_refused(quaternion: Any, status: Stat
     with pytest.raises(InputError) as caught:
         planar(0.0, 0.0, quaternion)
     assert caught.value.status is status
-
-
-@pytest.mark.parametrize("yaw", [-3.0, -0.1, 0.0, 1.0, 3.1])
-def test_yaw_of_a_quaternion(yaw: float) -> None:
-    half = 0.5 * yaw
-    assert planar(1, 2, (0.0, 0.0, np.sin(half), np.cos(half))) == pytest.approx((1, 2, yaw))
 
 
 # ---- check_shapes

@@ -37,7 +37,6 @@ from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.snapshot import Report, Snapshot
 from gjk_collision.server.data.twist import Twist
 from gjk_collision.server.data.world import World
-from gjk_collision.server.frames import lookup
 from gjk_collision.server.frames.poses import FrameError, Pose
 from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import Config, FootprintConfig, SourceConfig
@@ -149,23 +148,6 @@ def test_footprint_with_too_many_points_says_so(time: Time) -> None:
     assert fault is not None and fault.status is Status.LIMIT_EXCEEDED
     rule = "polygon.points: must have at most 8 points (max_points_per_obstacle)"
     assert rule in fault.message
-
-
-def _inverse(pose: Pose) -> Pose:
-    x, y = -pose.x, -pose.y
-    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
-    return Pose(float(c * x + s * y), float(-s * x + c * y), -pose.yaw)
-
-
-def test_posed_footprint_is_brought_back_to_the_base_frame(time: Time) -> None:
-    """A footprint in the global frame is the vehicle's own outline, wherever the vehicle is."""
-    vehicle = Pose(100.0, 50.0, 0.7)
-    tree = Tree({("base_link", "odom"): _inverse(vehicle)})
-    world = World(Config(), tree)
-    send(world, time, (0, 0))
-    outline(world, time, vehicle.transform(BOX), frame="odom")
-    assert ask(world, time, Pose(1.9, 0, 0)) == HIT
-    assert ask(world, time, Pose(2.1, 0, 0)) == FREE
 
 
 # ---- age and order
@@ -808,30 +790,6 @@ def test_step_back_of_the_clock_reaches_the_transforms(time: Time) -> None:
     time.now += 2 * S
     with pytest.raises(FrameError):
         tree.lookup("odom", "lidar", T0)
-
-
-@pytest.mark.requirement("D-9")
-@pytest.mark.parametrize(
-    ("frame", "status"), [("map", Status.TF_UNAVAILABLE), ("", Status.UNKNOWN_FRAME)]
-)
-def test_without_transforms_another_frame_is_refused(
-    time: Time, frame: str, status: Status
-) -> None:
-    world = known(time)
-    time.pass_(0.1)
-    send(world, time, (0, 0), frame=frame)
-    assert ask(world, time) == unknown(status)
-
-
-@pytest.mark.requirement("D-10")
-def test_ego_pose_must_be_of_now(time: Time) -> None:
-    tree = Late(T0 - S // 10, T0)
-    for now in (T0 + S // 10, T0 + S // 20, T0, T0 - S // 10):
-        assert lookup.ego_pose(Config(), tree, now) == Pose()
-    for now in (T0 + S // 10 + 1, T0 - S // 10 - 1):
-        with pytest.raises(FrameError) as caught:
-            lookup.ego_pose(Config(), tree, now)
-        assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
 # ---- what comes after a faulty message, while a transform is awaited
