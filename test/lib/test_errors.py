@@ -390,6 +390,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "Shape.point": {"p": (0, 0)},
     "Shape.hull": {"points": SQUARE, "radius": 0.1},
     "Shape.concave": {"outline": SQUARE, "radius": 0.1},
+    "Shape.from_geo": {"g": {"type": "Point", "coordinates": (1.0, 2.0)}, "radius": 0.1},
     "CAR.inflated": {"margin": 0.1},
     "CAR.padded": {"front": 1, "rear": 1.0, "left": np.float32(1), "right": np.int8(1)},
     **{
