@@ -127,6 +127,7 @@ TEST(Mirror, AnAnswerIsJudgedWhenItIsReturned) {
 TEST(Mirror, AnAnswerKeepsItsSnapshot) {
   Mirror mirror = mirror_test::mirror();
   const Mirror::Asked asked = asked_of(mirror);
+  EXPECT_EQ(asked.view().stamp, after(0).now);  // not that of the data
   SnapshotMessage next = message();
   next.sequence = 2;
   ++next.info.snapshot_id;
