@@ -157,15 +157,20 @@ class Region {
 
   // A segment as a shape, relative to `origin`.
   struct SegmentShape {
-    SegmentShape(const Segment& segment, Vec2 origin) noexcept
-        : x{segment.from.x - origin.x, segment.to.x - origin.x},
-          y{segment.from.y - origin.y, segment.to.y - origin.y},
-          convex(Convex::view(x, y, segment.from == segment.to ? 1 : 2, segment.radius)) {}
+    SegmentShape(const Segment& segment, Vec2 origin) noexcept {
+      const Vec2 from = segment.from - origin;
+      const Vec2 to = segment.to - origin;
+      x[0] = from.x;
+      y[0] = from.y;
+      x[1] = to.x;
+      y[1] = to.y;
+      convex = Convex::view(x, y, from == to ? 1 : 2, segment.radius);
+    }
     SegmentShape(const SegmentShape&) = delete;
     SegmentShape& operator=(const SegmentShape&) = delete;
 
-    double x[2];  // m
-    double y[2];
+    double x[2]{};  // m
+    double y[2]{};
     Convex convex;
   };
 
