@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gjk_collision.msg import AgeLimit, CollisionState, Footprint, ObstacleArray, Sender
+from gjk_collision.msg import CollisionState
+
+from gjk_collision import msg
 
 from ..server.data.faults import Fault
 from ..server.server import Heartbeat
@@ -113,8 +115,7 @@ _TYPECODES = {
     "sequence<int64>": "q",
     "sequence<double>": "d",
 }
-_PARTS = AgeLimit, Footprint, ObstacleArray, Sender
-_KINDS = {f"sequence<gjk_collision/{e.__name__}>": e for e in _PARTS}
+_KINDS = {f"sequence<gjk_collision/{name}>": kind for name, kind in vars(msg).items()}
 _SETTERS: dict[str, Callable[[Any, str, Any], None]] = {
     "sequence<string>": _set_strings,
     "builtin_interfaces/Time": _set_time,

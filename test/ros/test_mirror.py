@@ -23,6 +23,7 @@ import mirroring
 import rclpy
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import Collide
+from sensor_msgs.msg import LaserScan
 from server import Bench, Server
 
 from gjk_collision.errors import InputError
@@ -80,6 +81,13 @@ def until(mirror: CollisionMirror, bench: Bench, status: Status | None) -> None:
     bench.until(seen, f"the mirror has the status {status}")
 
 
+def scan(rng: np.random.Generator, stamp: int) -> dict[str, Any]:
+    """Return the fields of a scan of the whole circle, of beams that are long enough."""
+    ranges = np.float32(rng.uniform(5.0, 40.0, 90))
+    limits = {"angle_increment": 0.07, "angle_max": 6.23, "range_min": 0.1, "range_max": 50.0}
+    return {"header": {"frame_id": "odom", "stamp": stamp}, "ranges": ranges, **limits}
+
+
 @pytest.mark.requirement("V-23")
 def test_a_mirror_answers_as_the_node(mirrored: Any) -> None:
     """The same bits as from the services, for the same snapshot and time."""
@@ -98,8 +106,10 @@ def test_a_mirror_answers_as_the_node(mirrored: Any) -> None:
         bench.node, "odom", server="/live_mirror", timeout=10.0, executor=bench.executor
     )
     publishers = {
-        name: bench.node.create_publisher(ObstacleArray, f"/{name}", 5)
-        for name in ("lidar", "radar", "map")
+        each.name: bench.node.create_publisher(
+            LaserScan if each.marks_seen else ObstacleArray, f"/{each.name}", 5
+        )
+        for each in config.sources
     }
     said: Counter[Verdict] = Counter()
     step = compared = 0
@@ -107,6 +117,9 @@ def test_a_mirror_answers_as_the_node(mirrored: Any) -> None:
     def publish() -> None:
         for name, publisher in publishers.items():
             now = bench.node.get_clock().now().nanoseconds
+            if publisher.msg_type is LaserScan:
+                publisher.publish(filled(LaserScan, scan(rng, now)))
+                continue
             data = mirroring.some_obstacles(rng, now, frames, 0, "")
             data = dataclasses.replace(data, frame="odom")
             publisher.publish(filled(ObstacleArray, obstacle_fields(name, data)))

@@ -167,7 +167,7 @@ def test_messages_of_rclpy_are_read(name: str) -> None:
         message = make(bad)
         message.header.frame_id, message.header.stamp.sec = "odom", 1
         received = deserialize_message(serialize_message(message), class_of(kind))
-        return adapter(source).convert(received, config, source)
+        return CONVERTERS[kind](received, config, source)
 
     world = World(config)
     world.receive_obstacles("seen", read(False), now=10**9, steady=0)
