@@ -472,6 +472,7 @@ GJK_KERNEL bool Region::holds(Vec2 p, Vec2 origin) const noexcept {
 
 GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
   p = snapped(p);
+  if (!bounds_.holds({p, p})) return false;
   bool is_near = false;
   tree_.overlapping(FloatBox::around(box_around(p).grown(radius_)), {},
                     [&](std::uint32_t k) noexcept {
@@ -490,6 +491,7 @@ GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
 
 GJK_KERNEL bool Region::covers(const Convex& shape) const noexcept {
   if (!in_domain(shape, shape) || !bounds_.holds(shape.box())) return false;
+  if (!holds(shape.vertex(0), {})) return false;
   bool touches = false;
   const Exhausted search = tree_.overlapping(
       FloatBox::around(Box{shape.box().low - middle_, shape.box().high - middle_}.grown(
@@ -498,7 +500,7 @@ GJK_KERNEL bool Region::covers(const Convex& shape) const noexcept {
         touches = !is_free(collide(shape, SegmentShape(segments_[k], {}).convex));
         return touches;
       });
-  return search.is_complete() && !touches && holds(shape.vertex(0), {});
+  return search.is_complete() && !touches;
 }
 
 GJK_KERNEL double Region::to_outside(const Shape& shape, const Placement& at) const noexcept {
