@@ -115,6 +115,7 @@ command_exec() {
     ros_environment
     ros_build plain
     # The checkout's gjk_collision must not shadow the installed one; but a script keeps its own folder.
+    cd "$CALLER"
     [[ -f ${2:-} ]] || export PYTHONSAFEPATH=1
     in_ros plain exec "$@"
 }

@@ -81,6 +81,6 @@ verdict() { ((${#FAILURES[@]} == 0)) || die "failed: $(printf '%s; ' "${FAILURES
 # Two ./dev at once must not build into one folder.
 lock() {
     exec 9>"$DEV/lock"
-    flock -n 9 || { say "== waiting for another ./dev in this checkout"; flock 9; }
+    flock -w 1 9 || { say "== waiting for another ./dev in this checkout"; flock 9; }
 }
 unlock() { exec 9>&-; }

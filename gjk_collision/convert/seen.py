@@ -151,9 +151,12 @@ def seen_by_grid(cells: ArrayLike, resolution: float, pose: PoseLike = _HERE) ->
     return region_in(known_cells(known, size, as_vector(pose, "pose")))
 
 
-def region_in(boundary: Boundary) -> Region:
-    """Return the region in a boundary; its `outlines` are empty."""
-    return Region._of_boundary(((), (), 0.0), *boundary, 0.0)
+def region_in(boundary: Boundary, inflation: float = 0.0) -> Region:
+    """Return the region in a boundary, whose distances include the inflation [m].
+
+    Its `outlines` are empty.
+    """
+    return Region._of_boundary(((), (), 0.0), *boundary, inflation)
 
 
 def known_cells(known: NDArray[np.bool_], size: float, pose: Sequence[float] = _HERE) -> Boundary:

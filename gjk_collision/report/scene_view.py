@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry import Shape
+from ..region import OUTSIDE, Region
 from ..replay.drive import Drive
 from ..replay.rows import Row
-from ..server.data.obstacles import REGION, Obstacles
+from ..server.data.obstacles import Obstacles
 from ..server.frames.poses import Pose
 
 __all__ = ["SceneView", "Scenery", "exact", "rounded", "scenery"]
@@ -30,7 +31,8 @@ class _Sent:
     """The list of one sender."""
 
     source: tuple[str, str, str, float]  # source, sender, frame, inflation [m]
-    obstacles: Obstacles
+    obstacles: Obstacles  # without the outlines of a region
+    region: Region | None
     frame: Pose  # in the check frame
     age: float | None  # s; None: the list is static, so its stamp has no meaning
 
@@ -66,7 +68,7 @@ def scenery(drive: Drive) -> Scenery:
         received, source = each.received, each.source
         age = None if source.static else (snapshot.stamp - received.stamp) * 1e-9
         names = source.name, each.name, received.frame, source.inflation
-        sent.append(_Sent(names, received, each.pose, age))
+        sent.append(_Sent(names, each.obstacles, each.region, each.pose, age))
     sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
     is_round = snapshot.outline is None or len(snapshot.outline) == 1
     return Scenery(
@@ -104,7 +106,9 @@ class SceneView:
         return {
             "f": [self._outline(part, radius) for part, radius in parts],
             "bare": [] if data.outline is None else [self._outline(data.outline, 0.0)],
-            "o": [item for each in data.sent for item in self._placed(each)],
+            "o": [
+                item for each in data.sent for item in (*self._placed(each), *self._bounds(each))
+            ],
             "a": self._ages(data.sent),
             "sm": data.margin,
         }
@@ -159,14 +163,18 @@ class SceneView:
         ids = obstacles.ids.tolist()
         for i, (x, y, yaw) in enumerate(places.tolist()):
             own = points[ends[i] : ends[i + 1]]
-            if not len(own):
-                continue
-            # Of a region only the boundary is drawn.
-            is_region = obstacles.has_region and obstacles.kinds[i] >= REGION
-            pieces = zip(own, np.roll(own, -1, axis=0), strict=True) if is_region else [own]
-            for piece in pieces:
-                number = self._outline(np.asarray(piece), radii[i])
-                yield [number, x, y, yaw, exact(ids[i]), source, *more[i]]
+            if len(own):
+                yield [self._outline(own, radii[i]), x, y, yaw, exact(ids[i]), source, *more[i]]
+
+    def _bounds(self, sent: _Sent) -> Iterator[list[Any]]:
+        """Yield the items of ``o`` of a region: the segments of its boundary."""
+        if sent.region is None:
+            return
+        source = self._source(sent)
+        for x, y, *end in sent.region.boundary.tolist():
+            x0, y0 = self._anchor(x, y)
+            number = self._outline(np.array([[0.0, 0.0], [end[0] - x, end[1] - y]]), 0.0)
+            yield [number, round(x - x0, 3), round(y - y0, 3), 0.0, OUTSIDE, source]
 
     # ---- numbers of the page
 

@@ -604,7 +604,7 @@ class Scene:
         )
 
     def is_free(
-        self, shape: Shape, pose: PoseLike, *, time: float | None = None, margin: float = 0.0
+        self, shape: Shape, pose: PoseLike, time: float | None = None, *, margin: float = 0.0
     ) -> bool:
         """Return whether `shape` is certified free at one pose.
 
@@ -1009,8 +1009,10 @@ class Scene:
         poses : array_like, shape (n, 3), or Path
             Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1. One pose is a valid path.
             Between two poses, the shape moves in a straight line with constant velocity and
-            constant rate of turn, and takes the shorter rotation. For curves, or for several paths
-            in one call, pass a `Path`.
+            constant rate of turn, and takes the shorter rotation. Half a turn, up to rounding, is
+            in the direction of the difference of the yaws: from 0 to pi to the left, from 0 to -pi
+            to the right (`angles` of ROS makes pi of both). To choose the way, or to check both,
+            add a pose in between. For curves, or for several paths in one call, pass a `Path`.
         times : array_like, shape (n,), optional
             Time of each pose [s], strictly increasing, on the clock of the stamps of the
             obstacles. Default: the obstacles do not move. For a `Path`, shape (2,): the times of

@@ -103,6 +103,7 @@ struct AgeLimitFields : Message {
 struct SenderFields : Message {
   AgeLimitFields age_limit = of("age_limit");
   ObstacleFields obstacles = of("obstacles");
+  std::string prediction_policy = of("prediction_policy");
 };
 struct SeenFields : Message {
   std::string source = of("source");
@@ -116,7 +117,7 @@ struct SnapshotFields : Message {
   VerdictFields data_verdict = of("data_verdict");
   std::vector<FootprintFields> footprints = of("footprints");
   std::vector<std::string> footprint_names = of("footprint_names");
-  bool footprint_by_speed = of("footprint_by_speed");
+  bool footprint_selected = of("footprint_selected");
   std::vector<AgeLimitFields> footprint_limits = of("footprint_limits");
   std::vector<SenderFields> senders = of("senders");
   TimeFields time_zero = of("time_zero");
@@ -128,7 +129,6 @@ struct SnapshotFields : Message {
   std::vector<SeenFields> seen = of("seen");
   double safety_margin = of("safety_margin");
   std::string concave_policy = of("concave_policy");
-  std::string prediction_policy = of("prediction_policy");
   double prediction_horizon = of("prediction_horizon");
   double toi_tolerance = of("toi_tolerance");
   std::uint32_t max_poses = of("max_poses");

@@ -252,12 +252,12 @@ void bind_rules(py::module_& module) {
       "poses"_a, "times"_a, "limit"_a);
   module.def(
       "choose_footprint",
-      [](const std::string& name, const std::vector<std::string>& names, bool is_by_speed) {
+      [](const std::string& name, const std::vector<std::string>& names, bool is_selected) {
         bool is_named = false;
-        refuse(choose_footprint(name, names, is_by_speed, is_named));
+        refuse(choose_footprint(name, names, is_selected, is_named));
         return is_named;
       },
-      "name"_a, "names"_a, "is_by_speed"_a);
+      "name"_a, "names"_a, "is_selected"_a);
   module.attr("FIRST_POSES") = kFirstPoses;
   module.attr("FIRST_PAIRS") = kFirstPairs;
   py::class_<Budget>(module, "Budget", "Time limit of a request, which is computed in chunks.")

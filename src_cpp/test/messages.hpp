@@ -55,6 +55,7 @@ struct AgeLimitMessage {
 struct SenderMessage {
   AgeLimitMessage age_limit;
   ObstaclesMessage obstacles;
+  std::string prediction_policy = "unknown_is_error";
 };
 struct SeenMessage {
   std::string source;
@@ -66,7 +67,7 @@ struct SnapshotMessage {
   VerdictMessage verdict, data_verdict;
   std::vector<FootprintMessage> footprints;
   std::vector<std::string> footprint_names;
-  bool footprint_by_speed = false;
+  bool footprint_selected = false;
   std::vector<AgeLimitMessage> footprint_limits;
   std::vector<SenderMessage> senders;
   Time time_zero;
@@ -77,7 +78,6 @@ struct SnapshotMessage {
   std::vector<SeenMessage> seen;
   double safety_margin = 0.0;
   std::string concave_policy = "decompose";
-  std::string prediction_policy = "unknown_is_error";
   double prediction_horizon = 5.0;
   double toi_tolerance = 0.005;
   std::uint32_t max_poses = 1000;

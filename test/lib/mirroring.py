@@ -227,6 +227,7 @@ def some_config(rng: np.random.Generator) -> Config:
             inflation=float(rng.uniform(0, 0.3)) * bool(on[8 + i]),
             static=name == "map" and rng.random() < 0.4,
             marks_seen=marks_seen and name == "lidar",
+            prediction_policy=("node", "node", "unknown_is_error", "hold")[rng.integers(4)],
             type=SCAN if marks_seen and name == "lidar" else OBSTACLE_ARRAY,
         )
         for i, name in enumerate(("lidar", "radar", "map"))

@@ -347,14 +347,13 @@ def test_bounds_of_composed_poses_hold_and_are_tight() -> None:
 @pytest.mark.requirement("G-9")
 def test_what_grows_an_obstacle_from_another_frame() -> None:
     """The rounding of its poses, and of its velocity until the horizon."""
-    config = Config(prediction_policy="constant_velocity", prediction_horizon=8.0)
     frame = Pose(4.5e5, 5.4e6, 0.3)
     plain = Obstacles(
         "lidar", T0, offsets=np.array([0, 1, 2]), xy=np.array([9.0, 0, 9.0, 0]), poses=np.ones(6)
     )
 
     def grown(at: Pose = frame, **changes: np.ndarray) -> float:
-        first, second = placed_ways(replace(plain, **changes), at, config)[1]
+        first, second = placed_ways(replace(plain, **changes), at, "constant_velocity", 8.0)[1]
         return float(second - first if changes else second)
 
     path = {"path_offsets": np.array([0, 0, 2]), "path_times": np.array([1.0, 1.5])}
@@ -465,7 +464,6 @@ def test_poses_of_a_batch_in_another_frame_are_answered_as_alone() -> None:
 
 def test_the_rounding_of_each_obstacle_is_that_of_it_alone() -> None:
     """Of three with paths, one is much larger than the others."""
-    config = Config(prediction_policy="constant_velocity", prediction_horizon=8.0)
     frame = Pose(4.5e5, 5.4e6, 0.3)
     sizes = [1.0, 1e7, 2.0]
     triangles = np.array([[0.0, 0, size, 0, 0, size] for size in sizes])
@@ -478,7 +476,7 @@ def test_the_rounding_of_each_obstacle_is_that_of_it_alone() -> None:
             poses=np.ones(3 * n), path_offsets=2 * np.arange(n + 1),
             path_times=np.tile([1.0, 1.5], n), path_poses=np.tile(path.ravel(), n),
         )  # fmt: skip
-        return placed_ways(data, frame, config)[1]
+        return placed_ways(data, frame, "constant_velocity", 8.0)[1]
 
     alone = [float(errors([i])[0]) for i in range(3)]
     assert alone[1] > 2.0 * max(alone[0], alone[2])

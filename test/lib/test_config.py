@@ -251,6 +251,8 @@ def test_hash_tells_every_parameter_apart() -> None:
         before = Config().changed({"obstacles.type": facts.types[0]} if facts.types else {})
         if name == "require_seen":
             before = before.changed({"obstacles.type": SCAN, "obstacles.marks_seen": True})
+        if name == "active_footprint":
+            before, other = before.changed({"robot_radius": 1.0}), "default"
         seen.add(before.hash)
         other_values = {name: other}
         if name in ("footprint_names", "speed_footprints"):  # they need other parameters
@@ -261,7 +263,7 @@ def test_hash_tells_every_parameter_apart() -> None:
             other_values = {name: other} if name[0] == "s" else circle
         seen.add(before.changed(other_values).hash)
     kinds = {facts.types for facts in map(parameter_facts, Config().parameters()) if facts.types}
-    assert len(seen) == len(Config().parameters()) + 2 + len({each[0] for each in kinds})
+    assert len(seen) == len(Config().parameters()) + 3 + len({each[0] for each in kinds})
 
 
 @pytest.mark.requirement("N-5")
@@ -320,7 +322,7 @@ def test_the_rest_is_read_at_configure() -> None:
     times = {"footprint_timeout", "twist_timeout", "state_rate"}
     seen = {"require_seen", "seen_for"}
     of_source = {"obstacles.timeout", "obstacles.inflation"}
-    assert live == {"safety_margin", *margins, *times, *seen, *of_source}
+    assert live == {"safety_margin", *margins, *times, *seen, *of_source, "active_footprint"}
     for changes in ({"check_frame": "map"}, {"obstacle_sources": ["obstacles", "radar"]}):
         refusal = Config().refusal(Config().changed(changes), active=False)
         assert f"{next(iter(changes))}: cannot change while the node is configured" in refusal

@@ -94,6 +94,29 @@ def test_each_name_answers_with_its_own_footprint(time: Time) -> None:
     assert "one of small, long, default (got 'huge')" in str(caught.value)
 
 
+def test_the_active_footprint_changes_at_run_time(time: Time) -> None:
+    """It is that of the heartbeat and of requests that name none, also of earlier snapshots."""
+    world = world_of(time, (0, 0), footprint=SMALL)
+    hashes = set()
+    for name, wanted in ("", FREE), ("long", HIT), ("small", FREE), ("default", FREE):
+        config = world.config.changed({"active_footprint": name})
+        assert world.config.refusal(config, active=True) == ""
+        world.reconfigure(config)
+        hashes.add(config.hash)
+        snapshot = world.snapshot(**time.both)
+        assert said(snapshot, NEAR) == wanted
+        assert snapshot.footprint_name == name or (not name)
+        assert said(snapshot.chosen("default"), NEAR) == FREE
+        assert snapshot.chosen("default").footprint_name == "default"
+    assert len(hashes) == 4
+    for changes, words in (
+        ({"active_footprint": "lng"}, "must be empty or one of small, long, default"),
+        ({"active_footprint": "long", "footprint": ()}, "without footprint and robot_radius"),
+    ):
+        with pytest.raises(InputError, match=f"^active_footprint: .*{words}"):
+            world.config.changed(changes)
+
+
 def test_directional_margins_grow_every_footprint(time: Time) -> None:
     world, changed = world_of(time, (0.0, 0.0), margin_front=1.0), world_of(time, (0.0, 0.0))
     changed.reconfigure(changed.config.changed({"margin_front": 1.0}))
@@ -215,12 +238,12 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
 
 @pytest.mark.requirement("D-11")
 @pytest.mark.parametrize("names", [[""], ["", ""], ["", "long"], ["long", "default"]])
-@pytest.mark.parametrize("is_by_speed", [False, True])
+@pytest.mark.parametrize("is_selected", [False, True])
 def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
-    time: Time, names: list[str], is_by_speed: bool
+    time: Time, names: list[str], is_selected: bool
 ) -> None:
     """A batch that outlives the footprint of some of its poses would be FREE with an old one."""
-    if is_by_speed:
+    if is_selected:
         names = [name.replace("default", "") for name in names]
         world = by_speed(time)
         drive(world, time, 0.5, stamp=time.now - round(0.4 * S))
@@ -229,13 +252,13 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
         outline(world, time)
     message = SimpleNamespace(footprints=names, footprint="", which=np.zeros(1, np.uint8))
     first = SERVICES["CheckPoses"](message).chosen(world.snapshot(**time.both))
-    used = {"small" if is_by_speed else "default"} | ({"long"} if "long" in names else set())
+    used = {"small" if is_selected else "default"} | ({"long"} if "long" in names else set())
     assert set(first.footprint_names) == used
     assert world.confirm(first, **time.both).footprint is not None
     time.pass_(0.09)
     late = world.confirm(first, **time.both)
     assert late.footprint is not None
-    assert late.footprint_age == pytest.approx(0.0 if is_by_speed else 0.09)
+    assert late.footprint_age == pytest.approx(0.0 if is_selected else 0.09)
     time.pass_(0.02)
     late = world.confirm(first, **time.both)
     answer = questions.check_poses(late, np.array(FAR), which=message.which)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
-from worlds import shapes, snapshot
+from worlds import CAR, shapes, snapshot
 
 from gjk_collision import _core
 from gjk_collision.errors import InputError
@@ -19,7 +19,8 @@ from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.snapshot import Snapshot
-from gjk_collision.server.parameters.config import Config
+from gjk_collision.server.data.world import World
+from gjk_collision.server.parameters.config import Config, SourceConfig
 from gjk_collision.server.services.answers import Answer
 from gjk_collision.verdict import Status, Verdict
 
@@ -101,6 +102,20 @@ def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
     assert ends.last_valid_fraction == pytest.approx(0.5 if swept else 0.0)
     hit = np.array([-9.0, 0, 0, 0, 0, 0, 9, 0, 0])
     assert questions.check_path(moving(0, 0, 0), hit, times, swept=swept).verdict == 2
+
+
+def test_the_policy_of_a_source_is_for_its_obstacles_alone() -> None:
+    """A scan stands still, beside a tracker whose object has no velocity."""
+    scan = SourceConfig("scan", prediction_policy="hold")
+    world = World(Config(footprint=CAR, sources=(scan, SourceConfig("tracker"))))
+    world.receive_obstacles("scan", shapes((0, 0)), now=0, steady=0)
+    way, times = np.array([50.0, 0, 0, 51, 0, 0]), np.array([0.0, 1.0])
+    for stamp, velocity in (1, np.zeros(3)), (2, np.full(3, nan)):
+        tracked = shapes((0, 30), stamp=stamp, velocities=velocity)
+        world.receive_obstacles("tracker", tracked, now=stamp, steady=stamp)
+        found = questions.check_path(world.snapshot(now=stamp, steady=stamp), way, times)
+        assert found.is_free == (stamp == 1)
+        assert found.is_free or found.message.startswith("tracker: the pose of obstacle 0")
 
 
 @pytest.mark.requirement("V-12")

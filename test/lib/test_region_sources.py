@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 import questions
+import sensors
 import shapely
 
 from gjk_collision import OUTSIDE, Scene
 from gjk_collision.errors import InputError
+from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.inbox import Message
 from gjk_collision.server.data.obstacles import HOLE, REGION, Obstacles
@@ -25,7 +27,7 @@ from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import NO_TRANSFORMS, World
 from gjk_collision.server.frames.poses import Pose
 from gjk_collision.server.frames.transforms import Placement, TransformTree
-from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.parameters.config import COSTMAP, GRID, POLYGON, Config, SourceConfig
 from gjk_collision.verdict import Status, Verdict
 
 NS = 1_000_000_000
@@ -105,6 +107,52 @@ def shot(world: World, now: int = 100 * NS, **options: int) -> Snapshot:
 
 def answer(world: World, x: float, y: float, now: int = 100 * NS) -> Any:
     return questions.collide(shot(world, now), Pose(x, y, 0.0))
+
+
+def cells_of(rng: random.Random) -> tuple[np.ndarray, Any, Any]:
+    """Return a grid of half metres, with the areas of its known and of its occupied cells."""
+    cells = np.array([[rng.choice((0, 0, 0, 0, -1, 100)) for _ in range(12)] for _ in range(9)])
+    squares = {(i, j): shapely.box(j / 2, i / 2, (j + 1) / 2, (i + 1) / 2)
+               for i, j in np.ndindex(cells.shape)}  # fmt: skip
+    known, occupied = (
+        shapely.union_all([square for at, square in squares.items() if chosen[at]])
+        for chosen in (cells >= 0, cells == 100)
+    )
+    return cells, known, occupied
+
+
+@pytest.mark.parametrize("kind", [POLYGON, GRID, COSTMAP])
+def test_the_vehicle_must_stay_in_what_a_source_marks(kind: str) -> None:
+    """A polygon, or the known cells; also turned, with inflation, and in the frame of a map."""
+    rng = random.Random(3)
+    seen = dict.fromkeys((Verdict.FREE, Verdict.COLLISION), 0)
+    for _ in range(20):
+        at, inflation = Pose(*(rng.uniform(-3, 3) for _ in range(3))), rng.choice((0.0, 0.1))
+        source = SourceConfig("fence", type=kind, marks_outside=True, inflation=inflation)
+        world = World(Config(robot_radius=0.1, sources=(source,)), turned_map(at))
+        cells, known, occupied = cells_of(rng)
+        message = sensors.grid(cells)
+        if kind == COSTMAP:
+            given = np.select([cells == 100, cells == -1], [254, 255]).astype(np.uint8)
+            message.metadata, message.data = message.info, given.ravel()
+            message.metadata.size_x, message.metadata.size_y = cells.shape[::-1]
+        elif kind == POLYGON:
+            ring = star(rng, 3.0, 2.0, 3.0)
+            message.polygon = sensors.polygon(*ring)
+            known, occupied = shapely.Polygon(np.float32(ring)), shapely.Polygon()
+        message.header.frame_id = "map"
+        receive(world, CONVERTERS[kind](message, world.config, source))
+        edges = shapely.union_all([known.boundary, occupied])
+        for _ in range(100):
+            u, v = rng.uniform(-1, 7), rng.uniform(-1, 5)
+            x, y = at.transform(np.array([[u, v]]))[0].tolist()
+            gap = float(edges.distance(shapely.Point(u, v))) - 0.1 - inflation
+            found = answer(world, x, y)
+            is_free = gap > 0 and known.contains(shapely.Point(u, v))
+            if abs(gap) > 1e-6:
+                assert found.verdict is (Verdict.FREE if is_free else Verdict.COLLISION)
+                seen[found.verdict] += 1
+    assert min(seen.values()) > 100, seen
 
 
 @pytest.mark.requirement("V-21")

@@ -61,7 +61,7 @@ def test_the_policies(policy: str, said: dict, known_until: float, after: tuple)
         known = [t for t in (0.0, 1.0, 2.0, 4.0, 100.0) if t <= known_until]
         assert answers(scene, [*known, late], mode) == [KNOWN] * len(known) + [after]
     assert all(scene.is_free(CAR, HERE[0], time=t) for t in known)
-    assert scene.is_free(CAR, HERE[0], time=late) == (after == KNOWN)
+    assert scene.is_free(CAR, HERE[0], late) == (after == KNOWN)
     stands = "velocities" in said and said["velocities"][0] == (0.0, 0.0, 0.0)
     before = KNOWN if stands or (policy == "hold" and known_until == 100.0) else TOO_SHORT
     assert answers(scene, [early]) == [before], "what was before the stamp is not known either"

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 import questions
 from questions import Answer
+from scipy.spatial.transform import Rotation
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.snapshot import Snapshot
 from gjk_collision.server.data.world import Footprint, World
 from gjk_collision.server.frames.poses import FrameError, Pose, SameFrameOnly
+from gjk_collision.server.frames.transforms import Placement, TransformTree
 from gjk_collision.server.parameters.config import (
     COSTMAP,
     GRID,
@@ -318,6 +320,36 @@ def test_every_question_says_it() -> None:
     assert np.isnan(steep.results["gradients"][9:]).all()
     state = questions.state(snapshot, Pose(-1.0, 0.0, 0.0), None)
     assert state.status is Status.NOT_SEEN
+
+
+@pytest.mark.parametrize("roll", [180.0, 181.5, 178.5])
+def test_a_lidar_may_hang_upside_down(roll: float) -> None:
+    """What it returned, and what it has seen, are where a rotation in space puts them."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x, y, yaw = rng.uniform(-3, 3, 3)
+        turn = Rotation.from_euler("ZX", [yaw, radians(roll)])
+        tree = TransformTree(T0)
+        place = Placement((x, y, 2.0), tuple(turn.as_quat()))
+        tree.insert("odom", "front", T0, place, static=False)
+        source = SourceConfig("front", type=SCAN, marks_seen=True, point_radius=0.01)
+        made = World(Config(robot_radius=0.05, sources=(source,), require_seen=True), tree)
+        ranges = rng.uniform(2.0, 5.0, 46)
+        message = scan("front", T0, ranges, 90.0)
+        message.angle_min, message.angle_max = 0.0, pi / 2  # to one side only
+        send(made, "front", message)
+        angles = np.linspace(0.0, pi / 2, 46)
+        for share, verdict in (1.0, Verdict.COLLISION), (0.3, Verdict.FREE), (-0.3, 0):
+            local = share * ranges[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+            for point in turn.apply(np.c_[local, np.zeros(46)])[3:-3, :2] + (x, y):
+                assert ask(made, *point).verdict is Verdict(verdict)
+    with pytest.raises(FrameError, match="must not be tilted out of the plane"):
+        tree.lookup("odom", "front", T0)  # of anything but obstacles
+    tilted = tuple(Rotation.from_euler("X", 170.0, degrees=True).as_quat())
+    tree.insert("odom", "front", T0, Placement((0.0, 0.0, 0.0), tilted), static=False)
+    made = World(made.config, tree)
+    send(made, "front", scan("front", T0, ranges))
+    assert "the frame 'front' is tilted by 10 degrees" in ask(made, 0.0).message
 
 
 def test_only_scans_and_grids_mark() -> None:

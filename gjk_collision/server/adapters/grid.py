@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 from math import degrees, hypot
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from ...verdict import Status
 from ..data.obstacles import Obstacles
 from ..data.regions import placed_boundary
 from ..frames import fields
-from ..frames.poses import MAX_TILT_OF_READINGS
+from ..frames.poses import MAX_TILT_OF_READINGS, Pose
 from ..parameters.config import SourceConfig
 from .readings import convex
 
@@ -41,11 +41,12 @@ def grid(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     info = message.info
     data = _cells(message.data, info.width, info.height, "info.width, info.height")
     try:
-        marked = marked_cells(data, source.occupied_threshold, source.unknown_is_occupied)
+        marked = marked_cells(data, source.occupied_threshold, _covers_unknown(source))
     except InputError as error:
         raise InputError(error.status, "data", error.index, error.rule) from None
-    clear = (data >= 0) & (data < source.occupied_threshold) if source.marks_seen else None
-    return _covered(message.header, marked, info, "info", limit, clear)
+    known = data >= 0
+    marks = _Marks(source, known, known & (data < source.occupied_threshold))
+    return _covered(message.header, marked, info, "info", limit, marks)
 
 
 def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
@@ -60,11 +61,32 @@ def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     """
     info = message.metadata
     data = _cells(message.data, info.size_x, info.size_y, "metadata.size_x, metadata.size_y")
-    marked = (data >= source.cost_threshold) & (data != _NO_INFORMATION)
-    if source.unknown_is_occupied:
-        marked |= data == _NO_INFORMATION
-    clear = data < source.cost_threshold if source.marks_seen else None
-    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit, clear)
+    known, is_clear = data != _NO_INFORMATION, data < source.cost_threshold
+    marked = ~is_clear if _covers_unknown(source) else known & ~is_clear
+    marks = _Marks(source, known, is_clear)
+    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit, marks)
+
+
+def _covers_unknown(source: SourceConfig) -> bool:
+    """Whether unknown cells are obstacles; with `marks_outside`, they are outside anyway."""
+    return source.unknown_is_occupied and not source.marks_outside
+
+
+class _Marks(NamedTuple):
+    """The cells that are known, and those that are known to be free."""
+
+    source: SourceConfig
+    known: npt.NDArray[np.bool_]
+    clear: npt.NDArray[np.bool_]
+
+    def boundaries(self, size: float, origin: Pose) -> dict[str, Any]:
+        """Return the boundaries `seen` and `bounds` of a list, for cells of a size [m]."""
+        found: dict[str, Any] = {}
+        if self.source.marks_seen:
+            found["seen"] = placed_boundary(known_cells(self.clear, size), origin, 0.0)
+        if self.source.marks_outside:
+            found["bounds"] = placed_boundary(known_cells(self.known, size), origin, 0.0)
+        return found
 
 
 def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]:
@@ -87,12 +109,9 @@ def _covered(
     info: Any,
     name: str,
     limit: int,
-    clear: npt.NDArray[np.bool_] | None,
+    marks: _Marks,
 ) -> Obstacles:
-    """Return the rectangles over the marked cells; `info` has their size and their origin.
-
-    `clear`: the cells that were seen to be free; None: not asked for.
-    """
+    """Return the rectangles over the marked cells; `info` has their size and their origin."""
     origin = fields.pose(info.origin, f"{name}.origin")
     if origin.tilt > MAX_TILT_OF_READINGS:
         most = degrees(MAX_TILT_OF_READINGS)
@@ -114,8 +133,5 @@ def _covered(
         refuse("data", rule, status=Status.LIMIT_EXCEEDED)
     size = resolution * hypot(*marked.shape)
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
-    seen = None
-    if clear is not None:
-        seen = placed_boundary(known_cells(clear, resolution), origin, 0.0)
     covered = convex(header, np.arange(count), np.full(count, 4), points, radii)
-    return replace(covered, seen=seen)
+    return replace(covered, **marks.boundaries(resolution, origin))

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import refuse
-from ..data.obstacles import Footprint, Obstacles
+from ..data.obstacles import REGION, Footprint, Obstacles
 from ..frames import fields
 from ..frames.poses import Pose, lost_in_sum
-from ..parameters.config import Config
+from ..parameters.config import Config, SourceConfig
 from .gathered import UNKNOWN, Gathered, check_header, finite, kind_of, speeds
 
 __all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]
@@ -27,10 +27,10 @@ def footprint(message: Any, config: Config) -> Footprint:
     return Footprint(message.header.frame_id, stamp, _points(message.polygon, config))
 
 
-def polygon(message: Any, config: Config) -> Obstacles:
-    """Convert a geometry_msgs/PolygonStamped: one outline, the only obstacle of its sender."""
+def polygon(message: Any, config: Config, source: SourceConfig) -> Obstacles:
+    """Convert a geometry_msgs/PolygonStamped: one outline, an obstacle or a region."""
     found, points = Gathered(config), _points(message.polygon, config)
-    found.add(0, points, kind=kind_of(points))
+    found.add(0, points, kind=REGION if source.marks_outside else kind_of(points))
     return found.obstacles(message.header)
 
 

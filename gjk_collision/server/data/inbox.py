@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ... import _core
 from ...verdict import Status
-from ..frames.poses import DroppedError, FrameError, Pose, TransformSource
+from ..frames.poses import DroppedError, FlippedError, FrameError, Pose, TransformSource
 from ..parameters.config import Config, SourceConfig
 from .faults import Fault
 
@@ -382,6 +382,8 @@ def pose_of(message: Message[Any, Any], transforms: TransformSource, target: str
     except FrameError as error:
         if last is not None and isinstance(error, DroppedError):
             return last.pose  # type: ignore[no-any-return]
+        if isinstance(error, FlippedError) and message.data.may_be_flipped:
+            return error.pose
         is_awaited = error.status is Status.TF_EXTRAPOLATION and stamp > newest
         kind = AwaitedTransform if is_awaited else Fault
         return kind.of(error)

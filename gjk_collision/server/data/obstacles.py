@@ -61,6 +61,7 @@ class Footprint:
     frame: str
     stamp: int
     points: Floats
+    may_be_flipped = False  # the frame may be upside down
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +112,9 @@ class Obstacles:
     seen : Boundary or None
         The boundary of what the sensor has seen, in `frame`; None: the source has not
         ``marks_seen``.
+    bounds : Boundary or None
+        The boundary of the region of a source with ``marks_outside``, in `frame`, if the list has
+        no outlines of it.
     """
 
     frame: str
@@ -132,6 +136,8 @@ class Obstacles:
     height: float = 0.0
     max_tilt: float = MAX_TILT
     seen: Boundary | None = None
+    bounds: Boundary | None = None
+    may_be_flipped = True  # no field: the frame may be upside down
     _parts: dict[str, _core.ObstacleParts] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -191,6 +197,23 @@ class Obstacles:
             lengths = np.diff(self.path_offsets.astype(np.int64))
             changes["path_offsets"] = np.concatenate([[0], np.cumsum(lengths[is_solid])])
         return replace(self, **changes)
+
+    def flipped(self) -> "Obstacles":
+        """Return the list mirrored at the x axis, as seen from below."""
+
+        def of(values: Floats, *columns: int) -> Floats:
+            rows = values.reshape(-1, max(columns) + 1).copy()
+            rows[:, columns] *= -1.0
+            return rows.ravel()
+
+        seen, bounds = (
+            each and (of(each[0], 1, 3).reshape(-1, 4)[:, [2, 3, 0, 1]], each[1])
+            for each in (self.seen, self.bounds)
+        )
+        return replace(
+            self, xy=of(self.xy, 1), poses=of(self.poses, 1, 2), seen=seen, bounds=bounds,
+            velocities=of(self.velocities, 1, 2), path_poses=of(self.path_poses, 1, 2),
+        )  # fmt: skip
 
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
         """Check the list, except the shapes, without a copy of the points.

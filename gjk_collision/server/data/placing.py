@@ -92,14 +92,14 @@ class Sender:
         config: Config,
     ) -> "Sender":
         """Place the list of a message."""
-        data, region, seen = message.data, None, None
-        assert data is not None
+        region, seen = None, None
+        data = _upright(message, pose)
         solid = data.with_kinds(hulls=False)
         try:
             if data.has_region:
                 # Its outlines count as obstacles, so that an error has the index in the message.
                 _placed(data.with_kinds(hulls=True), pose, source, config)
-                region = region_of(data, pose, source.inflation)
+            region = region_of(data, pose, source.inflation)
             placed = _placed(solid, pose, source, config)
             if data.seen is not None:
                 seen = region_in(placed_boundary(data.seen, pose, source.inflation))
@@ -114,9 +114,13 @@ class Sender:
 
     @property
     def received(self) -> Obstacles:
-        """The list as received."""
-        assert self.message.data is not None
-        return self.message.data
+        """The list as received; mirrored, if its frame is upside down."""
+        return _upright(self.message, self.pose)
+
+
+def _upright(message: "Message[Obstacles, Sender]", pose: Pose) -> Obstacles:
+    assert message.data is not None
+    return message.data.flipped() if pose.is_flipped else message.data
 
 
 def list_fault(
@@ -240,7 +244,8 @@ def _placed(
     """Return obstacles in the check frame, as a scene needs them; None: there are none."""
     if not len(data):
         return None
-    paths, errors = placed_ways(data, pose, config)
+    policy = config.policy_of(source)
+    paths, errors = placed_ways(data, pose, policy, config.prediction_horizon)
     radius = _core.sums_outwards(_or_zeros(data.radius, len(data)), source.inflation)
     reported = _core.Reported(
         _velocities(data, pose, source),
@@ -251,7 +256,7 @@ def _placed(
         data.margins,
         data.margin_rates,
         np.empty(0),
-        getattr(_core.PredictionPolicy, config.prediction_policy),
+        getattr(_core.PredictionPolicy, policy),
         config.prediction_horizon,
         0.0,
     )
@@ -272,7 +277,8 @@ def in_check_frame(
     identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
     """
     radius, poses, velocities = data.radius, data.poses, data.velocities
-    paths, errors = placed_ways(data, pose, config)
+    policy, horizon = config.policy_of(source), config.prediction_horizon
+    paths, errors = placed_ways(data, pose, policy, horizon)
     if inflation > 0.0 or pose != Pose():
         radius = _core.sums_outwards(_or_zeros(radius, len(data)), inflation)
         radius = _core.sums_outwards(radius, errors)
@@ -293,7 +299,9 @@ def in_check_frame(
     )
 
 
-def placed_ways(data: Obstacles, frame: Pose, config: Config) -> tuple[Floats, Floats]:
+def placed_ways(
+    data: Obstacles, frame: Pose, policy: str, horizon: float
+) -> tuple[Floats, Floats]:
     """Return the predicted poses in the check frame, and a bound of the transform's errors [m].
 
     The bound of each obstacle (n,) is the rounding error, and the error of a frame that is tilted.
@@ -324,16 +332,16 @@ def placed_ways(data: Obstacles, frame: Pose, config: Config) -> tuple[Floats, F
         ways, at = frame.compose_paths(rows, reaches_of, begins)
         paths = ways[~begins]
         np.maximum.at(errors, owner, at[~begins])
-        if config.prediction_policy == "constant_velocity":
+        if policy == "constant_velocity":
             times = np.insert(data.path_times, ends[:-1], 0.0)
             last = ends[1:] + np.arange(count)
             stretch = times[last] - times[np.maximum(last - 1, 0)]
             goes_on = (counts > 0) & (stretch > 0.0)
-            share = config.prediction_horizon / np.where(goes_on, stretch, 1.0)
+            share = horizon / np.where(goes_on, stretch, 1.0)
             errors *= np.where(goes_on, 1.0 + 2.0 * share, 1.0)
     if len(data.velocities):
         speeds = frame.turn_error(data.velocities.reshape(-1, 3))
-        errors += config.prediction_horizon * speeds
+        errors += horizon * speeds
     return paths, errors * (1.0 + 2.0**-40)
 
 

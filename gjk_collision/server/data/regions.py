@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...convert.seen import Boundary
+from ...convert.seen import Boundary, region_in
 from ...errors import InputError
 from ...region import Region
 from ...verdict import Status
@@ -39,6 +39,8 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         An outline is not valid, or the holes leave no region. The index is that of the first
         coordinate of the outline.
     """
+    if obstacles.bounds is not None:
+        return region_in(placed_boundary(obstacles.bounds, pose, inflation), inflation)
     if not obstacles.has_region:
         return None
     ends = obstacles.offsets.astype(np.int64)

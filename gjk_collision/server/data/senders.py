@@ -288,13 +288,13 @@ class Received:
     def _space(self, senders: Sequence[Sender], past: Sequence[Sender], choice: Choice) -> Space:
         """Return the space of the vehicle at the stamps of the messages that have seen something.
 
-        A footprint from the topic may change, so it counts at the newest messages only. Those for
-        a speed include the way to stop, and do not count.
+        A footprint that may change counts at the newest messages only. Those for a speed include
+        the way to stop, and do not count.
         """
         config = self._config
         body = next((each for each in self.named if each.name == DEFAULT_FOOTPRINT), None)
         outline, shape = (body.outline, body.shape) if body else (None, None)
-        if config.is_footprint_received:
+        if config.is_footprint_received or config.active_footprint:
             past, outline, shape = (), choice.outline, choice.shape
         stamps = {each.message.stamp for each in (*senders, *past)
                   if each.seen is not None and not each.source.static}  # fmt: skip
@@ -314,7 +314,7 @@ class Received:
 
     def _choose(self, twist: Twist | Fault | None, at: Instant) -> Choice:
         """Return the footprint for a request that names none."""
-        name, selector = DEFAULT_FOOTPRINT, None
+        name, selector = self._config.active_footprint or DEFAULT_FOOTPRINT, None
         if self._config.speed_footprints:
             assert twist is not None  # speed_footprints requires twist_topic
             if isinstance(twist, Fault):

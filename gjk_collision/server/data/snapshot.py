@@ -146,7 +146,7 @@ class Snapshot:
         """
         try:
             config = self.config
-            is_named = _core.choose_footprint(name, config.usable_footprints, config.is_by_speed)
+            is_named = _core.choose_footprint(name, config.usable_footprints, config.is_selected)
         except InputError as error:
             raise InputError(error.status, field, index, error.rule) from None
         if not is_named:

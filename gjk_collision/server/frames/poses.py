@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import refuse
+from ...errors import InputError, refuse
 from ...verdict import Status
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "MAX_TILT",
     "MAX_TILT_OF_READINGS",
     "DroppedError",
+    "FlippedError",
     "FrameError",
     "Pose",
     "SameFrameOnly",
@@ -25,6 +26,7 @@ __all__ = [
     "orientation",
     "planar",
     "planar_as_sent",
+    "upside_down",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -70,6 +72,20 @@ class DroppedError(FrameError):
     """The pose at this time is not stored any more, because it is old."""
 
 
+class FlippedError(FrameError):
+    """The frame is upside down.
+
+    Attributes
+    ----------
+    pose : Pose
+        The pose of the frame after half a turn about its x axis; its `is_flipped` is True.
+    """
+
+    def __init__(self, message: str, pose: "Pose") -> None:
+        super().__init__(Status.TF_UNAVAILABLE, message)
+        self.pose = pose
+
+
 class Pose(NamedTuple):
     """The pose of a frame in its parent: x, y [m] and yaw [rad, counter-clockwise]."""
 
@@ -81,6 +97,11 @@ class Pose(NamedTuple):
     def tilt(self) -> float:
         """Angle between the plane of the frame and that of its parent [rad]."""
         return 0.0
+
+    @property
+    def is_flipped(self) -> bool:
+        """Whether data in the frame must be mirrored at its x axis first: it is upside down."""
+        return False
 
     def tilt_error(self, reach: float, height: float = 0.0) -> float:
         """Return a bound of the distance between a point and its place in the tilted frame [m].
@@ -244,15 +265,21 @@ class _TiltedPose(Pose):
     """A pose of a frame whose plane is tilted against that of its parent."""
 
     _tilt: float
+    _is_flipped = False
 
     @property
     def tilt(self) -> float:
         return self._tilt
 
+    @property
+    def is_flipped(self) -> bool:
+        return self._is_flipped
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple) or tuple(self) != tuple(other):
             return False
-        return self.tilt == getattr(other, "tilt", 0.0)
+        shape = getattr(other, "tilt", 0.0), getattr(other, "is_flipped", False)
+        return (self.tilt, self.is_flipped) == shape
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -436,6 +463,23 @@ def planar(
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz))
     if v == 0.0:
         return Pose(x, y, yaw)
-    found = _TiltedPose(x, y, yaw)
-    found._tilt = 2.0 * math.asin(math.sqrt(v / 2.0))
+    return _tilted(Pose(x, y, yaw), 2.0 * math.asin(math.sqrt(v / 2.0)))
+
+
+def upside_down(x: float, y: float, quaternion: tuple[float, float, float, float]) -> Pose | None:
+    """Return the pose after half a turn about the x axis of a frame that is upside down.
+
+    None: it is not upside down. The arguments are those of `planar`, which refused them.
+    """
+    qx, qy, qz, qw = quaternion
+    try:
+        pose = planar(x, y, (qw, qz, -qy, -qx))
+    except InputError:
+        return None
+    return _tilted(pose, pose.tilt, is_flipped=True)
+
+
+def _tilted(pose: Pose, tilt: float, *, is_flipped: bool = False) -> Pose:
+    found = _TiltedPose(*pose)
+    found._tilt, found._is_flipped = tilt, is_flipped
     return found

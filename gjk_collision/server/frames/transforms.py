@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from ...errors import InputError
 from ...verdict import Status
 from .fields import nanoseconds
-from .poses import DroppedError, FrameError, Pose, planar
+from .poses import DroppedError, FlippedError, FrameError, Pose, planar, upside_down
 
 __all__ = ["MAX_GAP", "MAX_LEAD", "Placement", "TransformTree", "decoded", "insert_message"]
 
@@ -257,6 +257,8 @@ class TransformTree:
             x, y, _ = whole.position
             return planar(x, y, whole.rotation, f"'{source}' in '{target}'")
         except InputError as error:
+            if (pose := upside_down(x, y, whole.rotation)) is not None:
+                raise FlippedError(str(error), pose) from error
             raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
 
     def _at(self, frame: str, stamp: int) -> Placement:

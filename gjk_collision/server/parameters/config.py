@@ -49,6 +49,8 @@ SCAN = "sensor_msgs/msg/LaserScan"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
 COSTMAP = "nav2_msgs/msg/Costmap"
+POLYGON = "geometry_msgs/msg/PolygonStamped"
+_POLICIES = ("unknown_is_error", "constant_velocity", "hold")
 # Why a parameter that is not live cannot change.
 WHILE_CONFIGURED = "cannot change while the node is configured: deactivate and clean up first"
 
@@ -95,6 +97,10 @@ class SourceConfig:
         "becomes too old, its obstacles never move, and timeout has no effect. For a map or a "
         "region that is published once.",
     )  # fmt: skip
+    prediction_policy: str = parameter(
+        "node", "As prediction_policy of the node, for the obstacles of this source. node: the "
+        "value of the node.", choices=("node", *_POLICIES),
+    )  # fmt: skip
     point_radius: float = parameter(
         0.05, "Radius of the circle around each measured point.", "m",
         low=0.0, high=5.0, types=(SCAN, CLOUD),
@@ -116,6 +122,11 @@ class SourceConfig:
     clear_range: float = parameter(
         0.0, "With marks_seen, how far a beam without a return (inf) has seen. 0: up to the "
         "range_max of the scan.", "m", low=0.0, high=1000.0, types=(SCAN,),
+    )  # fmt: skip
+    marks_outside: bool = parameter(
+        False, "If true, the vehicle must stay in what this source marks, as in a region: in the "
+        "polygon, or in the cells of which something is known. Unknown cells are then no "
+        "obstacles.", types=(POLYGON, GRID, COSTMAP),
     )  # fmt: skip
     min_height: float = parameter(
         -1000.0, "Minimum z of a point in the frame of the cloud. Lower points are not used.", "m",
@@ -269,6 +280,11 @@ class Config:
         "none. The first one whose ranges contain the twist is used. If there is none, or if the "
         "twist is not known, the answer is UNKNOWN. If empty, the footprint above is used.",
     )  # fmt: skip
+    active_footprint: str = parameter(
+        "", "Name of the footprint of the heartbeat, and of requests that name none, for a "
+        "vehicle that takes and sets down a load. It may change while the node is active. If "
+        "empty: the footprint above, or that of speed_footprints.", safe="any",
+    )  # fmt: skip
     holonomic: bool = parameter(
         False, "If true, the speed ranges of footprints refer to the speed in any direction, and "
         "the ranges of directions are used. If false, they refer to the speed along x.",
@@ -338,7 +354,7 @@ class Config:
         "if it has neither path nor velocity. unknown_is_error: its place is unknown; "
         "constant_velocity: it keeps the velocity at the end of its path, or its place is unknown "
         "if it has no path; hold: it stands still.",
-        choices=("unknown_is_error", "constant_velocity", "hold"),
+        choices=_POLICIES,
     )  # fmt: skip
     prediction_horizon: float = parameter(
         5.0, "Maximum time of a prediction after the stamp of the oldest data in use. Later poses "
@@ -381,6 +397,12 @@ class Config:
                 listed = ", ".join(names) or "empty"
                 rule = f"must be a name in footprint_names ({listed}), which is not repeated"
                 refuse("speed_footprints", rule, repr(name), i)
+        if self.active_footprint and self.active_footprint not in self.usable_footprints:
+            rule = f"must be empty or one of {', '.join(self.usable_footprints)}"
+            refuse("active_footprint", rule, repr(self.active_footprint))
+        if self.active_footprint and (self.speed_footprints or self.is_footprint_received):
+            rule = "must be empty with speed_footprints, and without footprint and robot_radius"
+            refuse("active_footprint", rule, repr(self.active_footprint))
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"
             refuse("twist_topic", rule, repr(self.twist_topic))
@@ -487,7 +509,7 @@ class Config:
             if active and leaf == "timeout" and not new.source(source).required:
                 rule = "cannot change while the node is active: the source is optional, so that"
                 return f"{name}: {rule} data that becomes too old is no longer an obstacle"
-            if active and (after < before) == (safe == "up"):
+            if active and safe != "any" and (after < before) == (safe == "up"):
                 way = "increase" if safe == "up" else "decrease"
                 rule = f"can only {way} while the node is active"
                 return f"{name}: {rule} (now {before:g}, requested {after:g})"
@@ -504,17 +526,22 @@ class Config:
         return zlib.crc32(text.encode())
 
     @cached_property
-    def is_by_speed(self) -> bool:
-        """Whether requests that name no footprint use the one for the present speed."""
-        return bool(self.speed_footprints)
+    def is_selected(self) -> bool:
+        """Whether requests that name no footprint use the active one, or that for the speed."""
+        return bool(self.speed_footprints or self.active_footprint)
 
     @cached_property
     def usable_footprints(self) -> tuple[str, ...]:
         """The names of footprints that a request can use."""
         names = [each.name for each in self.footprints]
-        if not self.is_by_speed or self.footprint or self.robot_radius:
+        if not self.is_selected or self.footprint or self.robot_radius:
             names.append(DEFAULT_FOOTPRINT)
         return tuple(names)
+
+    def policy_of(self, source: SourceConfig) -> str:
+        """Return the ``prediction_policy`` of the obstacles of a source."""
+        own = source.prediction_policy
+        return self.prediction_policy if own == "node" else own
 
     def source(self, name: str) -> SourceConfig:
         """Return the source with this name; raises KeyError."""

@@ -39,10 +39,10 @@ class Facts:
         Closed range of a number, or of each number in a list.
     choices : tuple of str
         Allowed values; empty: any value.
-    safe : "up", "down" or None
+    safe : "up", "down", "any" or None
         Safe direction: a change in this direction never makes a verdict FREE. While the server is
-        active, the parameter can only change in this direction. None: the parameter cannot change
-        while the server is configured.
+        active, the parameter can only change in this direction. any: it may always change. None:
+        it cannot change while the server is configured.
     types : tuple of str
         Message types of sources that have this parameter; empty: all.
     is_frame : bool
@@ -54,7 +54,7 @@ class Facts:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
-    safe: Literal["up", "down"] | None = None
+    safe: Literal["up", "down", "any"] | None = None
     types: tuple[str, ...] = ()
     is_frame: bool = False
 

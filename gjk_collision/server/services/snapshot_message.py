@@ -26,8 +26,8 @@ LEAST_HEARTBEAT_LIMIT = 0.15
 
 # Parameters that are fields of the message, with the same names.
 PARAMETERS = (
-    "base_frame", "safety_margin", "concave_policy", "prediction_policy", "prediction_horizon",
-    "toi_tolerance", "max_poses", "max_future_stamp",
+    "base_frame", "safety_margin", "concave_policy", "prediction_horizon", "toi_tolerance",
+    "max_poses", "max_future_stamp",
 )  # fmt: skip
 
 CONCAVE = 1  # as in msg/ObstacleArray
@@ -51,7 +51,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "data_verdict": _verdict(snapshot.data_fault),
         "footprints": _footprints(snapshot),
         "footprint_names": list(config.usable_footprints),
-        "footprint_by_speed": config.is_by_speed,
+        "footprint_selected": config.is_selected,
         "footprint_limits": [asdict(each) for each in snapshot.footprint_limits],
         "senders": [_sender(each, snapshot, zero) for each in snapshot.senders],
         **_region(snapshot),
@@ -75,6 +75,7 @@ def _sender(sender: Sender, snapshot: Snapshot, zero: int) -> dict[str, Any]:
     return {
         "age_limit": asdict(sender.age_limit(snapshot.steady)),
         "obstacles": obstacle_fields(sender.name, data),
+        "prediction_policy": config.policy_of(source),
     }
 
 

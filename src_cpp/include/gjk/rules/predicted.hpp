@@ -44,7 +44,7 @@ inline std::string not_predicted(const Snapshot& snapshot, std::int64_t stamp,
          std::to_string(snapshot.id_of(unknown.obstacle)) + " is not known " +
          (is_at_once ? "at " : "after ") + text_of(times[i] + (unknown.time - at[i])) +
          " s (no velocity, or before its stamp or after the end of its path): send velocities or a "
-         "longer path, or set prediction_policy";
+         "longer path, or set the prediction_policy of the source";
 }
 
 }  // namespace gjk::detail

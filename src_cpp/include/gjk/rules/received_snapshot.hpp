@@ -44,9 +44,9 @@ std::int64_t nanoseconds_of(const Time& time) noexcept {
 // Whether a request that names this footprint gets the one of the parameters; otherwise it gets the
 // one for requests that name none. `names`: that requests may use. Returns why the name is refused.
 inline Issue choose_footprint(const std::string& name, std::span<const std::string> names,
-                              bool is_by_speed, bool& is_named) {
+                              bool is_selected, bool& is_named) {
   is_named = false;
-  if (name.empty() || (name == "default" && !is_by_speed)) return {};
+  if (name.empty() || (name == "default" && !is_selected)) return {};
   is_named = std::find(names.begin(), names.end(), name) != names.end();
   if (is_named) return {};
   std::string rule = "must be empty or one of ";
@@ -121,7 +121,7 @@ class ReceivedSnapshot {
   Issue choose(const std::string& name, Chosen& chosen) const {
     chosen = {default_, false, default_name_};
     bool is_named = false;
-    if (Issue issue = choose_footprint(name, names_, is_by_speed_, is_named)) return issue;
+    if (Issue issue = choose_footprint(name, names_, is_selected_, is_named)) return issue;
     if (!is_named) return {};
     for (const Footprint& each : footprints_) {
       if (each.name == name && each.is_named) chosen = {&each.shape, true, each.name};
@@ -206,7 +206,7 @@ class ReceivedSnapshot {
 
   template <class Message>
   Issue fill_footprints(const Message& message) {
-    is_by_speed_ = message.footprint_by_speed;
+    is_selected_ = message.footprint_selected;
     names_.assign(message.footprint_names.begin(), message.footprint_names.end());
     default_name_ = message.info.footprint;
     const bool is_received =
@@ -259,20 +259,23 @@ class ReceivedSnapshot {
     return {};
   }
 
+  static Issue read_policy(const std::string& name, PredictionPolicy& policy) {
+    if (name == "constant_velocity") {
+      policy = PredictionPolicy::constant_velocity;
+    } else if (name == "hold") {
+      policy = PredictionPolicy::hold;
+    } else if (name != "unknown_is_error") {
+      return refusal("prediction_policy", "'" + name + "' is not known");
+    }
+    return {};
+  }
+
   template <class Message>
   Issue fill_scene(const Message& message) {
     time_zero_ = detail::nanoseconds_of(message.time_zero);
     is_timeless_ = std::all_of(message.senders.begin(), message.senders.end(),
                                [](const auto& each) { return each.age_limit.timeout == 0.0; });
     senders_.region_source = message.region_source;
-    Prediction prediction{PredictionPolicy::unknown_is_error, horizon_};
-    if (message.prediction_policy == "constant_velocity") {
-      prediction.policy = PredictionPolicy::constant_velocity;
-    } else if (message.prediction_policy == "hold") {
-      prediction.policy = PredictionPolicy::hold;
-    } else if (message.prediction_policy != "unknown_is_error") {
-      return refusal("prediction_policy", "'" + message.prediction_policy + "' is not known");
-    }
     ConcavePolicy concave = ConcavePolicy::decompose;
     if (message.concave_policy == "hull") {
       concave = ConcavePolicy::hull;
@@ -291,8 +294,14 @@ class ReceivedSnapshot {
       const std::int64_t stamp = detail::nanoseconds_of(list.header.stamp);
       const bool is_static = limit.timeout == 0.0;
       const ObstacleArrays arrays = ObstacleArrays::of(list);
+      Prediction prediction{PredictionPolicy::unknown_is_error, horizon_};
       ObstacleParts parts;
-      Issue issue = list.ids.size() == arrays.size()
+      Issue issue = read_policy(message.senders[k].prediction_policy, prediction.policy);
+      if (issue) {
+        issue.argument = "senders[" + std::to_string(k) + "]." + issue.argument;
+        return issue;
+      }
+      issue = list.ids.size() == arrays.size()
                         ? check_arrays(arrays)
                         : refusal("ids", Status::array_mismatch, "must hold one id per obstacle");
       if (!issue && !is_static && stamp != detail::nanoseconds_of(limit.stamp))
@@ -365,7 +374,7 @@ class ReceivedSnapshot {
   const Shape* default_ = nullptr;  // for requests that name none; null: not known
   std::string default_name_;
   std::vector<std::string> names_;  // that requests may use
-  bool is_by_speed_ = false;
+  bool is_selected_ = false;
   std::optional<Fault> fault_;       // why the data is incomplete
   std::optional<Fault> data_fault_;  // the same, for requests that name a footprint
   std::int64_t time_zero_ = 0;       // ns
