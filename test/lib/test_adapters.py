@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 from sensors import NS as S
 from sensors import converted, header, polygon, pose, xyz
 
@@ -20,7 +21,7 @@ from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
 from gjk_collision.server.data.obstacles import Footprint
 from gjk_collision.server.data.world import World
-from gjk_collision.server.parameters.config import Config, SourceConfig
+from gjk_collision.server.parameters.config import RANGE, Config, SourceConfig
 from gjk_collision.verdict import Status
 
 SOURCE = SourceConfig("obstacles")
@@ -53,6 +54,49 @@ def test_outlines_about_their_centre_hold_the_points_of_the_message() -> None:
             inexact += any(off)
             assert off[0] ** 2 + off[1] ** 2 <= room**2
     assert inexact > 500
+
+
+def reading(**values: float) -> Any:
+    given = {"field_of_view": 0.5, "min_range": 0.2, "max_range": 4.0, "range": 2.0}
+    return Message(header=header(), **(given | values))
+
+
+def test_a_single_distance_is_somewhere_on_its_arc() -> None:
+    """The obstacle holds the arc, or all before the least distance, and little more."""
+    rng = random.Random(5)
+    source = SourceConfig("sonar", type=RANGE, point_radius=0.0)
+    for view in (0.0, 0.01, 0.5, 1.0, np.pi, *(rng.uniform(0, np.pi) for _ in range(30))):
+        far = rng.uniform(0.3, 4.0)
+        for value in (far, 0.1, -inf):
+            found = CONVERTERS[RANGE](reading(range=value, field_of_view=view), Config(), source)
+            corners = shapely.MultiPoint(found.xy.reshape(-1, 2)).convex_hull
+            hull = corners.buffer(float(found.radius[0]) + 1e-12)
+            reach = far if value == far else 0.2
+            angles = np.linspace(-view / 2, view / 2, 101)
+            arc = reach * np.c_[np.cos(angles), np.sin(angles)]
+            held = arc if value == far else np.concatenate([arc, 0.5 * arc, 0.0 * arc])
+            assert all(hull.contains(shapely.Point(point)) for point in held)
+            exact = shapely.MultiPoint(held).convex_hull
+            assert corners.hausdorff_distance(exact) < 0.021 * reach
+    assert not len(CONVERTERS[RANGE](reading(range=inf), Config(), source))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"range": nan}, "range: must lie in"),
+        ({"range": 4.5}, "range: must lie in"),
+        ({"field_of_view": 3.2}, "field_of_view: must lie in"),
+        ({"field_of_view": nan}, "field_of_view: must be finite"),
+        ({"min_range": 5.0}, "max_range: must not be less than min_range"),
+    ],
+)
+def test_a_distance_that_is_refused(values: dict[str, float], words: str) -> None:
+    with pytest.raises(InputError, match=f"^{words}"):
+        CONVERTERS[RANGE](reading(**values), Config(), SourceConfig("sonar", type=RANGE))
+    lenient = SourceConfig("sonar", type=RANGE, invalid_returns="no_return")
+    if "range" in values:
+        assert not len(CONVERTERS[RANGE](reading(**values), Config(), lenient))
 
 
 @pytest.mark.parametrize("radius", [-1e-17, -1e-16, -1e-15, -1.0])

@@ -22,7 +22,7 @@ from geometry_msgs.msg import Point32
 from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from sensor_msgs.msg import LaserScan, PointCloud2, PointField, Range
 from server import Bench, Server, said
 from std_srvs.srv import Trigger
 
@@ -50,6 +50,10 @@ def scan(bad: bool) -> LaserScan:
         angle_min=-0.5, angle_max=0.5, angle_increment=0.01, range_min=0.1, range_max=30.0,
         ranges=array("f", ranges),
     )  # fmt: skip
+
+
+def distance(bad: bool) -> Range:
+    return Range(field_of_view=0.01, min_range=0.1, max_range=30.0, range=nan if bad else 6.0)
 
 
 def cloud(bad: bool) -> PointCloud2:
@@ -131,6 +135,7 @@ KINDS: dict[str, tuple[str, Callable[[bool], Any], dict[str, Any], str]] = {
     "cloud": (
         "sensor_msgs/msg/PointCloud2", cloud, {"point_radius": 0.25, "min_height": 0.0}, "fields"
     ),
+    "distance": ("sensor_msgs/msg/Range", distance, {"point_radius": 0.25}, "range"),
     "grid": ("nav_msgs/msg/OccupancyGrid", grid, {}, "data"),
     "costmap": (COSTMAP, costmap, {"unknown_is_occupied": False}, "data"),
     "detected": (DETECTED, detected, {}, "objects[0].shape.dimensions.y"),

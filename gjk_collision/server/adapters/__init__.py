@@ -16,6 +16,7 @@ from ..parameters.config import (
     GRID,
     OBSTACLE_ARRAY,
     POLYGON,
+    RANGE,
     SCAN,
     Config,
     SourceConfig,
@@ -26,6 +27,7 @@ from .cloud import cloud
 from .grid import costmap, grid
 from .odometry import twist
 from .polygons import costmap_obstacles, footprint, polygon, polygon_instance
+from .range import cone
 from .scan import scan
 
 __all__ = ["CONVERTERS", "Convert", "footprint", "twist"]
@@ -53,6 +55,7 @@ CONVERTERS: dict[str, Convert] = {
     OBSTACLE_ARRAY: obstacle_array,
     SCAN: _measured(scan),
     CLOUD: _measured(cloud),
+    RANGE: _measured(cone),
     GRID: _measured(grid),
     COSTMAP: _measured(costmap),
     POLYGON: polygon,

@@ -50,6 +50,7 @@ CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
 COSTMAP = "nav2_msgs/msg/Costmap"
 POLYGON = "geometry_msgs/msg/PolygonStamped"
+RANGE = "sensor_msgs/msg/Range"
 _POLICIES = ("unknown_is_error", "constant_velocity", "hold")
 # Why a parameter that is not live cannot change.
 WHILE_CONFIGURED = "cannot change while the node is configured: deactivate and clean up first"
@@ -103,7 +104,7 @@ class SourceConfig:
     )  # fmt: skip
     point_radius: float = parameter(
         0.05, "Radius of the circle around each measured point.", "m",
-        low=0.0, high=5.0, types=(SCAN, CLOUD),
+        low=0.0, high=5.0, types=(SCAN, CLOUD, RANGE),
     )  # fmt: skip
     voxel_size: float = parameter(
         0.05, "Size of the cells in which measured points are merged: the points in a cell become "
@@ -113,7 +114,7 @@ class SourceConfig:
     invalid_returns: str = parameter(
         "error", "Treatment of beams and points without a valid measurement. error: the data is "
         "invalid; no_return: they are ignored, as if there were no object.",
-        choices=("error", "no_return"), types=(SCAN, CLOUD),
+        choices=("error", "no_return"), types=(SCAN, CLOUD, RANGE),
     )  # fmt: skip
     marks_seen: bool = parameter(
         False, "If true, what this source has seen counts as seen, see require_seen: a scan up to "
