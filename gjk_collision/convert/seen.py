@@ -208,7 +208,8 @@ def star(
     ends = np.stack([rays[:-1], rays[1:]], axis=1)
     is_closed = count > 2 and gap < 1.5 * width
     if is_closed and gap > 2.0**-20 * width:
-        least = np.append(least, min(reaches[0], reaches[count - 1]))
+        # The beam after these, if there is one, is that of the first direction again.
+        least = np.append(least, min(reaches[0], *reaches[count - 1 : count + 1]))
         ends = np.concatenate([ends, [[rays[-1], rays[0]]]])
     if width > _WIDEST:
         least = np.zeros_like(least)
