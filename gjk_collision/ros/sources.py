@@ -39,7 +39,7 @@ def adapter(source: SourceConfig) -> Adapter:
     """
     argument = f"{source.name}.type"
     if source.type not in CONVERTERS:
-        names = ", ".join(kind.rpartition("/")[2] for kind in CONVERTERS)
+        names = ", ".join(dict.fromkeys(kind.rpartition("/")[2] for kind in CONVERTERS))
         rule = f"must be package/msg/Name, Name one of {names}"
         rule += did_you_mean(source.type, CONVERTERS)
         refuse(argument, rule, repr(source.type))

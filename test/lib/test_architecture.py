@@ -273,8 +273,8 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # + 29: values of several parameter files; transforms that each have their own parent
     # + 255: what sources have seen, now and before; updates of grids; + 36: the policy of each
     # source, regions of polygons and grids, the active footprint; + 44: sensors upside down;
-    # + 46: Range
-    "server": (5_100, ("gjk_collision/server/**/*.py",)),
+    # + 46: Range; + 31: nav2_dynamic_msgs
+    "server": (5_132, ("gjk_collision/server/**/*.py",)),
     # 90 of them: call_async, get_snapshot and reset of the client, and a node that others spin;
     # + 4: warnings of the library in the log of the node; + 13: updates of grids
     "ros": (2_410, ("gjk_collision/ros/**/*.py",)),
@@ -291,7 +291,7 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
         # no longer has; + 125: what the last attack found; + 85: prove.sh, which was in tools/
         # + 60: what mutants showed; + 800: what sensors have seen, and updates of grids; + 75:
         # what sources of robots mark, policies of sources, the active footprint
-        40_170,
+        40_180,
         (
             "test/**/*.py",
             "src_cpp/proofs/*.py",

@@ -237,7 +237,7 @@ def test_type_that_nobody_defines_is_named(tmp_path: Path) -> None:
     bag = drive(tmp_path / "bag", car_ahead, end=end)
     given = {"obstacles.type": CONVERTED, "obstacles.topic": "costmap"}
     broken(bag, tmp_path, f"/costmap: the bag does not define {CONVERTED}", parameters=given)
-    given = {"obstacles.type": "sensor_msgs/msg/Range"}
+    given = {"obstacles.type": "sensor_msgs/msg/Image"}
     broken(bag, tmp_path, "obstacles.type: must be one of", parameters=given)
 
 

@@ -8,7 +8,7 @@ The packages need not be installed: messages are built of the fields that their 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import cos, inf, nan, sin
+from math import cos, hypot, inf, nan, sin
 from types import SimpleNamespace as Message
 from typing import Any
 
@@ -39,7 +39,7 @@ def verdict(data: Obstacles, x: float, y: float = 0.0) -> tuple[Verdict, Status]
 
 
 def convert(kind: str, message: Any) -> Obstacles:
-    (name,) = (each for each in CONVERTERS if each.endswith(f"/{kind}"))
+    (name,) = (each for each in CONVERTERS if f"/{each}".endswith(f"/{kind}"))
     return CONVERTERS[name](message, CONFIG, CONFIG.sources[0])
 
 
@@ -208,12 +208,30 @@ def test_detections_and_boxes() -> None:
 # ---- all of them
 
 
+DYNAMIC = "nav2_dynamic_msgs/msg/ObstacleArray"
+
+
+def moving_box(x: float, size: float) -> Any:
+    uuid = Message(uuid=np.arange(1, 17, dtype=np.uint8))
+    return Message(uuid=uuid, position=xyz(x, 0.0), velocity=xyz(-1.5, 0.5), size=xyz(size, 2.0))
+
+
+def test_a_box_of_nav2_dynamic_may_be_turned_in_any_direction() -> None:
+    data = convert(DYNAMIC, listed(DYNAMIC, moving_box(5.0, 1.0)))
+    assert data.velocities.tolist() == [-1.5, 0.5, 0.0]
+    assert data.ids.tolist() == [0x0102030405060708 >> 5 << 4]
+    assert data.radius[0] == pytest.approx(hypot(0.5, 1.0))
+    assert data.radius[0] >= hypot(0.5, 1.0)
+    assert data.poses.tolist() == [5.0, 0.0, 0.0]
+
+
 BOX = Message(center=pose(5.0, 0.0), size=xyz(2.0, 4.0, 1.0))
 ONE: dict[str, tuple[str, Callable[[], Any]]] = {  # the field of the list, and an element
     "ObstacleArrayMsg": ("obstacles", lambda: converted(*SQUARE)),
     "PredictedObjects": ("objects", lambda: thing(2, footprint=polygon(*SQUARE))),
     "Detection3DArray": ("detections", lambda: Message(header=header(), bbox=BOX)),
     "BoundingBox3DArray": ("boxes", lambda: BOX),
+    DYNAMIC: ("obstacles", lambda: moving_box(5.0, 2.0)),
 }
 
 
@@ -234,6 +252,8 @@ def test_number_that_is_none_makes_the_source_bad(value: float) -> None:
         ("ObstacleArrayMsg", lambda m: setattr(m.polygon.points[1], "y", value)),
         ("ObstacleArrayMsg", lambda m: setattr(m, "radius", value)),
         ("PredictedObjects", lambda m: setattr(m.shape.footprint.points[0], "x", value)),
+        (DYNAMIC, lambda m: setattr(m.position, "y", value)),
+        (DYNAMIC, lambda m: setattr(m.velocity, "x", value)),
         (
             "PredictedObjects",
             lambda m: setattr(m.kinematics.initial_pose_with_covariance.pose.position, "x", value),

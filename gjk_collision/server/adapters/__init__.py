@@ -24,6 +24,7 @@ from ..parameters.config import (
 from .autoware import detected_objects, predicted_objects, tracked_objects
 from .boxes import boxes, detections
 from .cloud import cloud
+from .dynamic import dynamic_obstacles
 from .grid import costmap, grid
 from .odometry import twist
 from .polygons import costmap_obstacles, footprint, polygon, polygon_instance
@@ -64,6 +65,7 @@ CONVERTERS: dict[str, Convert] = {
     "autoware_perception_msgs/msg/DetectedObjects": _listed(detected_objects),
     "autoware_perception_msgs/msg/TrackedObjects": _listed(tracked_objects),
     "autoware_perception_msgs/msg/PredictedObjects": _listed(predicted_objects),
+    "nav2_dynamic_msgs/msg/ObstacleArray": _listed(dynamic_obstacles),
     "vision_msgs/msg/Detection3DArray": _listed(detections),
     "vision_msgs/msg/BoundingBox3DArray": _listed(boxes),
 }

@@ -14,7 +14,16 @@ from ..data.obstacles import Obstacles
 from ..frames import fields
 from ..frames.poses import Pose
 from ..parameters.config import Config
-from .gathered import UNKNOWN, Gathered, finite, kind_of, positive, rectangle, speeds
+from .gathered import (
+    UNKNOWN,
+    Gathered,
+    finite,
+    kind_of,
+    positive,
+    rectangle,
+    speeds,
+    uuid_number,
+)
 
 __all__ = ["detected_objects", "predicted_objects", "tracked_objects"]
 
@@ -51,7 +60,7 @@ def tracked_objects(message: Any, config: Config) -> Obstacles:
     found.expect("objects", len(message.objects))
     for i, each in enumerate(message.objects):
         twist = each.kinematics.twist_with_covariance.twist
-        _add_oriented(found, f"objects[{i}]", _identity(each.object_id), each, twist)
+        _add_oriented(found, f"objects[{i}]", uuid_number(each.object_id), each, twist)
     return found.obstacles(message.header)
 
 
@@ -71,7 +80,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
         velocity = _velocity(
             f"{name}.kinematics.initial_twist_with_covariance.twist", twist, place
         )
-        identity = _identity(each.object_id)
+        identity = uuid_number(each.object_id)
         paths = motion.predicted_paths
         if len(paths) > MAX_PATHS:
             rule = f"{len(paths)} paths, limit {MAX_PATHS}"
@@ -146,10 +155,6 @@ def _velocity(name: str, twist: Any, place: Pose) -> tuple[float, float, float]:
     vx, vy, wz = speeds(name, twist)
     c, s = cos(place.yaw), sin(place.yaw)
     return c * vx - s * vy, s * vx + c * vy, wz
-
-
-def _identity(uuid: Any) -> int:
-    return int.from_bytes(bytes(bytearray(uuid.uuid))[:8], "big") >> 5 << 4
 
 
 def _shape(found: Gathered, name: str, shape: Any) -> tuple[Floats, float]:

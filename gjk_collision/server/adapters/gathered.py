@@ -22,8 +22,8 @@ from ..frames.poses import Pose
 from ..parameters.config import Config
 
 __all__ = [
-    "UNKNOWN", "Gathered", "check_header", "finite", "kind_of", "positive", "rectangle",
-    "speeds",
+    "UNKNOWN", "Gathered", "check_header", "finite", "kind_of", "positive", "rectangle", "speeds",
+    "uuid_number",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -151,6 +151,11 @@ def speeds(name: str, twist: Any) -> tuple[float, float, float]:
             rule = "must be finite, or NaN where not known"
             refuse(f"{name}.{part}", rule, value, status=Status.NON_FINITE)
     return values
+
+
+def uuid_number(uuid: Any) -> int:
+    """Return the id of an obstacle: the first 59 bits of a UUID, then four zero bits."""
+    return int.from_bytes(bytes(bytearray(uuid.uuid))[:8], "big") >> 5 << 4
 
 
 def kind_of(points: Floats) -> int:
