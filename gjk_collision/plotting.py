@@ -8,11 +8,13 @@ aspect of the axes to equal; otherwise circles look like ellipses.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 try:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.collections import LineCollection
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 except ImportError as error:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Protocol
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VERDICT_COLOURS",
+    "draw_motion",
     "draw_outline",
     "draw_pair",
     "draw_path",
@@ -62,6 +66,7 @@ __all__ = [
     "draw_result",
     "draw_scene",
     "draw_shape",
+    "draw_trajectories",
     "outline",
     "place",
 ]
@@ -103,7 +108,7 @@ def draw_scene(
     If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
     scene, dashed and not filled. An obstacle that does not exist then is not drawn. `style` is
     passed to the patches of the others. Its region, and what was seen, are drawn too, if given.
-    With `ids`, the id of each obstacle is written at its pose. All have labels for
+    With `ids`, the id of each obstacle is written beside its pose. All have labels for
     ``axes.legend()``.
     """
     if scene.inside is not None:
@@ -126,7 +131,9 @@ def draw_scene(
     for i in np.flatnonzero(exist) if ids else ():
         x, y, _ = poses[i].tolist()
         name = str(scene.ids[i])
-        axes.annotate(name, (x, y), ha="center", va="center", fontsize="small", zorder=6)
+        # Beside the pose, so that the text does not hide a small obstacle.
+        beside = (4.0, 4.0)
+        axes.annotate(name, (x, y), beside, textcoords="offset points", fontsize="small", zorder=6)
 
 
 def draw_result(
@@ -170,6 +177,104 @@ def draw_result(
         pairs = np.reshape(result.witnesses, (-1, 2, 2))
         pairs = pairs[np.isfinite(pairs).all(axis=(1, 2))]
         _draw_lines(axes, list(pairs), color="black", linewidth=0.8, zorder=4)
+
+
+def draw_trajectories(
+    axes: Axes,
+    poses: ArrayLike,
+    result: CheckResult,
+    times: ArrayLike | None = None,
+    *,
+    colour: Literal["verdict", "distance", "time"] = "verdict",
+    **style: Any,
+) -> LineCollection:
+    """Draw the ways of the origin of the vehicle along K trajectories of T poses.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    poses : array_like, shape (K, T, 3)
+        The poses that were checked [m, m, rad].
+    result : CheckResult
+        The result of `Scene.check`.
+    times : array_like, shape (K, T) or (T,), optional
+        Time of each pose [s].
+    colour : {'verdict', 'distance', 'time'}
+        What the colour of each segment shows: the verdict of the pose at its end, the distance
+        there (mode="distance"), or the time. For a colour bar: ``figure.colorbar(lines)``.
+    **style
+        Passed to the lines.
+
+    Raises
+    ------
+    InputError
+        ARRAY_MISMATCH: shapes do not fit. INVALID_INPUT: the result has no distances, or no times
+        are given.
+    """
+    placed = np.asarray(poses, np.float64)
+    if placed.ndim != 3 or placed.shape[2] != 3 or np.shape(result.verdicts) != placed.shape[:2]:
+        rule = f"must have shape (K, T, 3), as those of the result, {np.shape(result.verdicts)}"
+        refuse("poses", rule, placed.shape, status=Status.ARRAY_MISMATCH)
+    segments = np.stack([placed[:, :-1, :2], placed[:, 1:, :2]], axis=2).reshape(-1, 2, 2)
+    lines = LineCollection(list(segments), **{"linewidth": 1.0, "zorder": 2.5, **style})
+    if colour == "verdict":
+        found = np.asarray(result.verdicts)[:, 1:].ravel()
+        lines.set_color([VERDICT_COLOURS[Verdict(each)] for each in found.tolist()])
+    else:
+        if colour == "distance" and result.distances is None:
+            refuse("result", "must be of mode='distance'")
+        if colour == "time" and times is None:
+            refuse("times", "must be given for colour='time'")
+        values: Any = result.distances if colour == "distance" else times
+        lines.set_array(np.broadcast_to(values, placed.shape[:2])[:, 1:].ravel())
+    axes.add_collection(lines)
+    axes.autoscale_view()
+    return lines
+
+
+def draw_motion(
+    axes: Axes, scene: Scene, shape: Shape, poses: ArrayLike, times: ArrayLike, **options: Any
+) -> FuncAnimation:
+    """Animate a vehicle among the obstacles: one picture per pose, in the colour of its verdict.
+
+    Save it with ``animation.save("motion.gif", writer="pillow")``, or show it.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw. Everything on it is replaced.
+    scene : Scene
+        The obstacles, each at its pose at the time of the picture.
+    shape : Shape
+        The vehicle.
+    poses : array_like, shape (T, 3)
+        The poses of the vehicle [m, m, rad].
+    times : array_like, shape (T,)
+        Time of each pose [s], on the clock of the stamps of the obstacles.
+    **options
+        Passed to `FuncAnimation`, such as ``interval=50`` [ms].
+
+    Raises
+    ------
+    InputError
+        As `Scene.check`.
+    """
+    placed, result = np.asarray(poses, np.float64), scene.check(shape, poses, times)
+    at = np.ravel(times).tolist()
+    drawn, end = _Outlines(shape), placed[:, :2]
+    limits = [(low - 10.0, high + 10.0) for low, high in zip(end.min(0), end.max(0), strict=True)]
+
+    def picture(k: int) -> list[Artist]:
+        axes.clear()
+        draw_scene(axes, scene, at[k])
+        axes.plot(end[:, 0], end[:, 1], color=VEHICLE, linewidth=0.8, zorder=1.5)
+        _draw(axes, [drawn], [placed[k]], _look(Verdict(result.verdicts[k])))
+        axes.set(xlim=limits[0], ylim=limits[1], title=f"{at[k]:.2f} s", aspect="equal")
+        return list(axes.get_children())
+
+    figure: Any = axes.get_figure(root=True)
+    return FuncAnimation(figure, picture, frames=len(at), **options)
 
 
 def draw_path(

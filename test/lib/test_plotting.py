@@ -4,6 +4,7 @@
 
 import io
 import itertools
+import tempfile
 
 import numpy as np
 import pytest
@@ -18,12 +19,14 @@ from matplotlib.figure import Figure
 from gjk_collision import InputError, Path, PathResult, Region, Scene, Shape, Verdict
 from gjk_collision.plotting import (
     VERDICT_COLOURS,
+    draw_motion,
     draw_pair,
     draw_path,
     draw_region,
     draw_result,
     draw_scene,
     draw_shape,
+    draw_trajectories,
     outline,
     place,
 )
@@ -208,6 +211,41 @@ def test_a_result_has_the_colours_of_its_verdicts():
     assert labels_of(axes) == ["FREE"]
     with pytest.raises(InputError, match="must be those of the result, 1"):
         draw_result(axes, CAR, far * 2, scene.check(CAR, far[0]))
+
+
+def test_trajectories_have_the_colour_of_what_they_show():
+    scene = Scene([BOX], [(8.0, 0.0, 0.0)], velocities=[(0.0, 0.0, 0.0)])
+    times = np.linspace(0.0, 2.0, 5)
+    poses = np.array([[(4.0 * t, y, 0.0) for t in times] for y in (0.0, 9.0)])
+    result = scene.check(BOX, poses, times, mode="distance")
+    lines = draw_trajectories(Figure().subplots(), poses, result)
+    verdicts = result.verdicts[:, 1:].ravel()
+    assert [to_hex(each) for each in lines.get_color()] == [
+        VERDICT_COLOURS[Verdict(each)] for each in verdicts
+    ]
+    assert {*verdicts} == {1, 2}
+    for colour, values in ("distance", result.distances), ("time", np.tile(times, (2, 1))):
+        lines = draw_trajectories(Figure().subplots(), poses, result, times, colour=colour)
+        np.testing.assert_array_equal(lines.get_array(), values[:, 1:].ravel())
+        ends = np.array(lines.get_segments())[:, 1]
+        np.testing.assert_array_equal(ends, poses[:, 1:, :2].reshape(-1, 2))
+    for given, options in (poses[0], {}), (poses, {"colour": "time"}):
+        with pytest.raises(InputError, match=r"^poses|^times"):
+            draw_trajectories(Figure().subplots(), given, result, **options)
+
+
+def test_a_motion_shows_everything_at_its_time():
+    scene = Scene([BOX], [(8.0, 0.0, 0.0)], velocities=[(-1.0, 0.0, 0.0)])
+    times, axes = np.array([0.0, 2.0, 4.0]), Figure().subplots()
+    shown = draw_motion(axes, scene, BOX, np.zeros((3, 3)), times)
+    with io.BytesIO() as file, tempfile.TemporaryDirectory() as folder:
+        shown.save(f"{folder}/motion.gif", writer="pillow")
+        axes.figure.savefig(file)
+    assert axes.get_title() == "4.00 s"  # the last picture
+    areas = [each for each in axes.patches if len(each.get_path().vertices)]
+    boxes = {tuple(np.round(each.get_path().get_extents().extents, 6)) for each in areas}
+    assert boxes == {(2.0, -2.0, 6.0, 2.0), (-2.0, -2.0, 2.0, 2.0)}
+    assert VERDICT_COLOURS[Verdict.COLLISION] in {to_hex(each.get_edgecolor()) for each in areas}
 
 
 @pytest.mark.parametrize("kind", ["poses", "arcs"])
