@@ -119,8 +119,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--node", default="", help="full name of the server, if the file has several")
     add("--topics", action="append", default=[], metavar="PART=TOPIC",
         help="topic to use for PART: footprint, twist, obstacles, tf, tf_static or clock. Use "
-        "'none' for no tf, tf_static or clock. PART 'server': TOPIC is the full name of the "
-        "server")
+        "'none' for no tf, tf_static or clock, and 'clock=header' for header stamps of another "
+        "clock than the log times. PART 'server': TOPIC is the full name of the server")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
     add("--replies-may-differ", action="store_true",

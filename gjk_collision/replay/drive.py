@@ -10,8 +10,9 @@ The result does not depend on the clock of this machine or on the order of threa
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from math import nan
 from operator import attrgetter
 from typing import Any
@@ -33,7 +34,7 @@ from .live_parameters import LiveParameters
 from .origin import Recording
 from .requests import RecordedRequests
 from .rows import Row
-from .topics import Topics
+from .topics import HEADER, Topics
 
 __all__ = ["TRANSFORM", "Drive"]
 
@@ -43,6 +44,9 @@ TRANSFORM = "pose of the vehicle"
 # Without a message, stamps are evaluated for this time [ns], or for the longest timeout if that is
 # longer. After that, all data that can become too old is too old.
 SILENCE = 10_000_000_000
+
+# Header stamps that differ more from the log times are of another clock [ns].
+OTHER_CLOCK = 60_000_000_000
 
 
 class Drive:
@@ -99,6 +103,17 @@ class Drive:
         self._time = bag.begin
         is_wrong = any(each.kind == "jump_clock" for each in faults)
         clock = "an injected fault" if is_wrong else f"the time on {topics.clock}"
+        # What header stamps are behind the log times [ns], and a note about it.
+        self._delay, self._other_clock = 0, ""
+        if topics.clock in ("", HEADER):
+            delay = _delay(bag, topics, 1000 if topics.clock else 20)
+            if topics.clock:
+                self._delay = delay
+            elif abs(delay) > OTHER_CLOCK:
+                self._other_clock = (
+                    f"header stamps are {delay * 1e-9:.1f} s behind the log times, on another "
+                    "clock: add --topics clock=header to replay by header stamps"
+                )
         self._ego_fault: Fault | None = None  # of the last heartbeat
         self.causes = Causes(topics.resolved(config), clock, bag.begin)
         self._server = Server(self, epoch=-1)
@@ -177,7 +192,8 @@ class Drive:
         count = len(self._jumps)
         which = f" {count} times, the first time" if count > 1 else ""
         jumps = [f"the log times jump{which}: {each}" for each in self._jumps[:1]]
-        return self.live.notes + self._requests.notes() + transforms + jumps
+        clocks = [self._other_clock] if self._other_clock else []
+        return clocks + self.live.notes + self._requests.notes() + transforms + jumps
 
     # ---- messages
 
@@ -187,7 +203,7 @@ class Drive:
         handlers: dict[str, Callable[[Any], list[Row]]] = {
             topics.tf: partial(self._receive_transforms, static=False),
             topics.tf_static: partial(self._receive_transforms, static=True),
-            topics.clock: self._receive_clock,
+            topics.clock: self._receive_clock,  # HEADER is no topic
             topics.parameters: self._receive_parameters,
         }
         for name, service in topics.services.items():
@@ -281,7 +297,8 @@ class Drive:
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
-        now = self._clock if self._topics.clock else self._time
+        has_clock = self._topics.clock not in ("", HEADER)
+        now = self._clock if has_clock else self._time - self._delay
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)
         self.transforms.set_time(now)
@@ -316,6 +333,22 @@ class Drive:
 
 def _fail(error: Exception) -> Any:
     raise error
+
+
+def _delay(bag: Bag, topics: Topics, count: int) -> int:
+    """Return the smallest delay of the first `count` messages [ns]: log time minus header stamp.
+
+    It is 0 if there are none with a header stamp. Static transforms have no time.
+    """
+    names = [topics.tf, topics.footprint, topics.twist, *topics.obstacles]
+    delays = list[int]()
+    with suppress(Exception):  # a message that cannot be read is reported when it is used
+        for message in islice(bag.messages(filter(None, names)), count):
+            fields = bag.decode(message)
+            for each in getattr(fields, "transforms", [fields]):
+                if stamp := nanoseconds(each.header.stamp):
+                    delays.append(message.time - stamp)
+    return min(delays, default=0)
 
 
 def _row(time: int, cause: str, beat: Heartbeat) -> Row:

@@ -18,7 +18,7 @@ from .live_parameters import PARAMETER_EVENT
 
 __all__ = ["Topics", "checked_mapping", "choose"]
 
-NONE = "none"
+NONE, HEADER = "none", "header"
 FOOTPRINT = "/footprint"
 _PARTS = ("footprint", "twist", "obstacles", "tf", "tf_static", "clock", "server")
 
@@ -36,7 +36,8 @@ class Topics:
     tf, tf_static : str
         Topics of moving and of static transforms.
     clock : str
-        Topic of the clock that the stamps refer to; empty: they refer to log time.
+        Topic of the clock that the stamps refer to; empty: they refer to log time. ``header``:
+        to log time too, shifted by what is between it and the header stamps of the bag.
     twist : str
         Topic of the vehicle's twist.
     parameters : str
@@ -64,7 +65,7 @@ class Topics:
     def names(self) -> set[str]:
         """All topics that are used."""
         named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}
-        return (named | {self.parameters, *self.obstacles, *self.services}) - {""}
+        return (named | {self.parameters, *self.obstacles, *self.services}) - {"", HEADER}
 
     def unused(self, bag: Bag) -> str:
         """Return the topics with obstacles that no source uses, and their types, as text.
@@ -114,9 +115,9 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         Parameters of the server, with the sources and their topics.
     mapping : mapping
         ``server``: full name of the server whose requests are answered again. ``footprint``,
-        ``twist``: a topic. ``tf``, ``tf_static``, ``clock``: a topic, or ``none``. ``obstacles``:
-        a topic, or a mapping from source to topic. A topic that is not given is searched in the
-        bag, but a twist only by its parameter.
+        ``twist``: a topic. ``tf``, ``tf_static``, ``clock``: a topic, or ``none``; for the
+        clock also ``header``. ``obstacles``: a topic, or a mapping from source to topic. A topic
+        that is not given is searched in the bag, but a twist only by its parameter.
 
     Raises
     ------

@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from math import inf, isnan
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,28 @@ def test_clock_may_be_refused(tmp_path: Path) -> None:
     result = replay(write(tmp_path, "clock_jump"), tmp_path, topics={"clock": "none"})
     assert result.outcome is Outcome.PASSED
     assert rows_of(tmp_path)[0].status is Status.FUTURE_STAMP
+
+
+def test_header_stamps_of_another_clock(tmp_path: Path) -> None:
+    """A driver that counts from its start: too old, with what to do; then as by one clock."""
+    found = []
+    for name, shift in (("one", 0.0), ("other", -900.0)):
+        with BagWriter(tmp_path / name) as writer:
+            road = Road(writer)
+            for t, late in zip(steps(2.0), cycle((0.01, 0.0, 0.03)), strict=False):
+                road.ego(t + shift, Pose(t, 0.0, 0.0), log=t + late)
+                road.obstacles(t + shift, [thing(CAR, 6.5, 0.0)], log=t + late)
+        for clock in ("none", "header"):
+            result = replay(tmp_path / name, tmp_path, topics={"clock": clock})
+            rows = rows_of(tmp_path)
+            found.append([(row.verdict, row.distance, row.obstacle_age) for row in rows])
+            notes = [each for each in result.summary["notes"] if "another clock" in each]
+            assert bool(notes) == (name == "other" and clock == "none")
+            for note in notes:
+                assert note.startswith("header stamps are 900.0 s behind the log times")
+                assert {row.verdict for row in rows} == {Verdict.UNKNOWN}
+    assert found[0] == found[1] == found[3]
+    assert {Verdict.FREE, Verdict.COLLISION} <= {verdict for verdict, *_ in found[0]}
 
 
 def test_memory_does_not_grow_with_the_bag(tmp_path: Path) -> None:
