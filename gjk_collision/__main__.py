@@ -288,30 +288,60 @@ def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "record",
-        help="convert a scene file (JSON) to a bag",
+        help="record what a server receives, or convert a scene file (JSON) to a bag",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=SCENE_FORMAT,
     )
-    parser.add_argument("scene", type=Path, metavar="SCENE.json", help="scene file")
-    parser.add_argument("bag", type=Path, metavar="BAG", help="folder to write; must not exist")
-    parser.add_argument(
-        "--storage",
-        choices=("mcap", "sqlite3"),
-        default="mcap",
-        help="storage format of the bag (default: %(default)s)",
-    )
+    add = parser.add_argument
+    # fmt: off
+    add("scene", type=Path, nargs="?", metavar="SCENE.json", help="scene file")
+    add("bag", type=Path, metavar="BAG", help="folder to write; must not exist")
+    add("--storage", choices=("mcap", "sqlite3"), default="mcap",
+        help="storage format of the bag (default: %(default)s)")
+    add("--live", action="store_true",
+        help="record the sources, the footprint, the twist, the transforms, /clock, "
+        "/parameter_events and, with record_requests, the requests of a server, until Ctrl+C")
+    add("--params", type=Path, help="with --live: ROS parameter file of the server")
+    add("--node", default="", help="with --live: full name of the server")
+    add("--seconds", type=float, default=inf, help="with --live: time after which it ends")
+    # fmt: on
     parser.set_defaults(command=_record)
 
 
 def _record(given: argparse.Namespace) -> int:
     from .replay.scene_file import SceneError, write_bag
 
+    if given.live == (given.scene is not None):
+        return _refuse("record", "needs either SCENE.json or --live")
+    if given.live:
+        return _record_live(given)
     try:
         count = write_bag(given.scene, given.bag, given.storage)
     except (SceneError, OSError) as error:
         return _refuse("record", error)
     print(f"{count} frames -> {given.bag}")
     return 0
+
+
+def _record_live(given: argparse.Namespace) -> int:
+    from .errors import InputError
+    from .replay.case import CaseError, only_server, read_parameters
+    from .ros.recorder import record
+    from .server.parameters.config import Config
+    from .server.parameters.files import NODE_NAME
+
+    if given.bag.exists():
+        return _refuse("record", f"{given.bag} exists; choose another folder")
+    server, config = given.node or f"/{NODE_NAME}", Config()
+    try:
+        if given.params is not None:
+            server = given.node or only_server(given.params)
+            config = read_parameters(given.params, server)
+        count = record(given.bag, config, server, given.storage, given.seconds)
+    except (CaseError, InputError, OSError) as error:
+        return _refuse("record", error)
+    print(f"{count} messages -> {given.bag}")
+    return 0 if count else _refuse("record", "no message was received")
 
 
 def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

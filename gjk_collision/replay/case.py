@@ -23,7 +23,7 @@ from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
 from .topics import checked_mapping
 
-__all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
+__all__ = ["Case", "CaseError", "only_server", "read_cases", "read_parameters"]
 
 # Default of `Case.tolerance` [m].
 TOLERANCE = 1e-6
@@ -138,7 +138,7 @@ def read_parameters(path: Path, node: str = "") -> Config:
         several servers have a section and none is chosen.
     """
     try:
-        given = parameters_for(path, node or _only_server(path))
+        given = parameters_for(path, node or only_server(path))
         own = {name: given[name] for name in given if not is_of_every_node(name)}
         config = Config.from_parameters(own)
         named_footprints(config)  # refuses outlines that are not valid
@@ -147,8 +147,11 @@ def read_parameters(path: Path, node: str = "") -> Config:
         raise CaseError(f"{path}: {error}") from error
 
 
-def _only_server(path: Path) -> str:
-    """Return the full name of the server that has a section in a parameter file."""
+def only_server(path: Path) -> str:
+    """Return the full name of the only server with a section in a parameter file.
+
+    Without any, it is the usual name. Several are refused with a `CaseError`.
+    """
     keys = {each.key for each in read_sections(path) if "*" not in each.key}
     servers = {key for key in keys if key.rpartition("/")[2] == NODE_NAME}
     if len(servers) > 1:

@@ -3,6 +3,7 @@
 """The message types of this package for rosbags, read from the .msg and .srv files."""
 
 import re
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = [
     "as_today",
     "default_types",
     "defined_types",
+    "installed_types",
     "message",
     "typestore",
 ]
@@ -81,6 +83,23 @@ def defined_types(kind: str, text: str) -> dict[str, Any]:
     types = _service_types(kind.removesuffix("_Event"), service)
     for head, fields in messages:
         types.update(get_types_from_msg(fields, head.removeprefix("MSG: ")))
+    return types
+
+
+def installed_types(kinds: Iterable[str], definition: Callable[[str], str]) -> dict[str, Any]:
+    """Return the types that are not known by default, with those of their parts.
+
+    `definition` returns the text of the .msg file of a type.
+    """
+    types, left, known = dict[str, Any](), list(kinds), default_types()
+    while left:
+        kind = left.pop()
+        if kind not in known and kind not in types:
+            types.update(get_types_from_msg(definition(kind), kind))
+            for _, (node, part) in types[kind][1]:
+                while node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+                    node, part = part[0]  # noqa: PLW2901
+                left += [part] if node == Nodetype.NAME else []
     return types
 
 

@@ -30,12 +30,16 @@ class BagWriter:
         Folder to write. It must not exist.
     storage : {'mcap', 'sqlite3'}
         Storage format.
+    types : dict, optional
+        Types that are not known by default, as `installed_types` returns them.
     """
 
-    def __init__(self, path: Path, storage: Storage = "mcap") -> None:
+    def __init__(
+        self, path: Path, storage: Storage = "mcap", types: dict[str, Any] | None = None
+    ) -> None:
         plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
         self._writer = Writer(path, version=9, storage_plugin=plugin)
-        self._store = typestore()
+        self._store = typestore(types)
         self.types = self._store.types
         self._connections: dict[tuple[str, str], Any] = {}
 
@@ -53,12 +57,15 @@ class BagWriter:
 
     def write(self, topic: str, kind: str, time: int, message: Any) -> None:
         """Write a message, an object of a class in `types`, at a log time [ns]."""
+        self.write_bytes(topic, kind, time, bytes(self._store.serialize_cdr(message, kind)))
+
+    def write_bytes(self, topic: str, kind: str, time: int, data: bytes) -> None:
+        """Write a message in CDR at a log time [ns]."""
         if (topic, kind) not in self._connections:
             self._connections[topic, kind] = self._writer.add_connection(
                 topic, kind, typestore=self._store
             )
-        data = self._store.serialize_cdr(message, kind)
-        self._writer.write(self._connections[topic, kind], time, bytes(data))
+        self._writer.write(self._connections[topic, kind], time, data)
 
     def header(self, stamp: int, frame: str) -> Any:
         """Return a std_msgs/Header."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,18 +14,16 @@ from typing import Any
 import pytest
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import ObstacleArray, Snapshot
-from gjk_collision.srv import Collide
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import deserialize_message
 from server import Bench, Server, said
 from write_scenarios import write
 
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.drive import Drive
-from gjk_collision.replay.interfaces import typestore
-from gjk_collision.replay.requests import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.topics import choose
+from gjk_collision.ros.recorder import Recorder
 from gjk_collision.server.frames.fields import nanoseconds
 from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
@@ -104,26 +104,42 @@ def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
     assert set(seen) == {Verdict.FREE, Verdict.COLLISION}
 
 
-def as_recorded(event: Any) -> Any:
-    """An event as a replay reads it out of a bag."""
-    data = serialize_message(event)
-    return typestore().deserialize_cdr(data, "gjk_collision/srv/msg/Collide_Event")
-
-
-def test_requests_are_published_for_a_recorder(bench: Bench) -> None:
-    """Each request and its reply, with their contents, where replay looks for them."""
-    events: list[Any] = []
+def test_a_recording_has_all_that_replay_needs(bench: Bench, tmp_path: Path) -> None:
+    """The recorder beside the node: the same answers again, and each request with its reply."""
+    config, path = Config.from_parameters(PARAMETERS), tmp_path / "recorded"
     topic = "/smoke/collide/_service_event"
-    bench.node.create_subscription(Collide.Event, topic, events.append, 64)
-    bench.until(lambda: bench.node.count_publishers(topic), "events")
+    with Recorder(bench.node, path, config, "/smoke") as recorder:
+        assert "nothing on /clock, /footprint, /obstacles" in recorder.text()
+        bench.until(lambda: bench.node.count_publishers(topic), "events")
+        play(bench, write(tmp_path, "standing"))
+        sent = 0
 
-    def asked() -> bool:  # until the subscription has met its publisher
-        bench.collide(x=7.0)
-        bench.spin()
-        return len(events) >= 2
+        def asked() -> bool:  # until the subscription has met its publisher
+            nonlocal sent
+            bench.collide(x=7.0)
+            sent += 1
+            bench.spin()
+            return recorder.counts[topic] >= 2
 
-    bench.until(asked, "a request and its reply")
-    kinds = {event.info.event_type: event for event in map(as_recorded, events)}
-    assert set(kinds) == {REQUEST_RECEIVED, RESPONSE_SENT}
-    assert kinds[REQUEST_RECEIVED].request[0].pose.pose.position.x == 7.0
-    assert kinds[RESPONSE_SENT].response[0].verdict.status > Status.UNDEFINED
+        bench.until(asked, "a request and its reply")
+    with Bag(path) as bag:
+        drive = Drive(bag, config, choose(bag, config, {}))
+        rows = [*drive.rows()]
+    found = [(row.verdict, row.distance) for row in rows if row.cause == "data"]
+    expected = [(row.verdict, row.distance) for row in offline(tmp_path / "standing").values()]
+    assert found[-60:] == expected[-60:], "the first ones may lack the footprint"
+    assert 1 <= sum(not row.is_state for row in rows) <= sent
+    assert drive.notes() == []
+
+
+def test_the_command_records_without_a_server(tmp_path: Path) -> None:
+    """It says what is missing, and refuses to replace a bag, and a recording of nothing."""
+    command = [sys.executable, "-m", "gjk_collision", "record", "--live", str(tmp_path / "bag")]
+    command += ["--seconds", "0.2", "--node", "/nobody/collision_server"]
+    for text in (
+        "nothing on /clock, /nobody/footprint, /nobody/obstacles",
+        "bag exists; choose another folder",
+    ):
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ended.returncode == 2
+        assert text in ended.stderr
