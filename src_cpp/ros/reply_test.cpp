@@ -166,4 +166,18 @@ TEST(Reply, ArraysOfDistancesHaveOneLength) {
 }
 
 }  // namespace
+// As rosidl::Buffer, the type of a field uint8[] from Lyrical on: no std::vector.
+struct Buffer {
+  using value_type = std::uint8_t;
+  void clear() { values.clear(); }
+  void push_back(value_type value) { values.push_back(value); }
+  std::vector<value_type> values;
+};
+
+TEST(Reply, AFieldOfBytesNeedNotBeAVector) {
+  Buffer to{{7}};
+  detail::assign(to, std::vector{gjk::Verdict::unknown, gjk::Verdict::margin});
+  EXPECT_EQ(to.values, (std::vector<std::uint8_t>{msg::Verdict::UNKNOWN, msg::Verdict::MARGIN}));
+}
+
 }  // namespace gjk_collision

@@ -68,10 +68,11 @@ template <class To, class T>
 void assign(To& to, const T& value) {
   to = static_cast<To>(value);
 }
+// From Lyrical on, a field uint8[] is a rosidl::Buffer, not a std::vector.
 template <class To, class T>
-void assign(std::vector<To>& to, const std::vector<T>& values) {
+void assign(To& to, const std::vector<T>& values) {
   to.clear();
-  for (const T& each : values) to.push_back(static_cast<To>(each));
+  for (const T& each : values) to.push_back(static_cast<typename To::value_type>(each));
 }
 template <std::size_t N>
 void assign(std::vector<double>& to, const std::vector<std::array<double, N>>& rows) {
