@@ -21,6 +21,7 @@ from gjk_collision import InputError, Motion, Path, Region, Scene, Shape, Status
 from gjk_collision.geometry import penetration
 from gjk_collision.planning import edges
 from gjk_collision.record import Record
+from gjk_collision.server.frames.poses import Pose
 from gjk_collision.tracing import trace
 
 CAR = Shape.box(4.0, 2.0, radius=0.1)
@@ -124,6 +125,7 @@ def test_every_exception_pickles_with_its_fields() -> None:
         "InputError": (Status.NON_FINITE, "xy", None, "must be finite"),
         "FrameError": (Status.UNKNOWN_FRAME, "no frame"),
         "DroppedError": (Status.TF_EXTRAPOLATION, "too old"),
+        "FlippedError": ("upside down", Pose(1.0, 2.0, 0.5)),
     }
     for kind in own:
         error = kind(*fields.get(kind.__name__, ("what is wrong",)))

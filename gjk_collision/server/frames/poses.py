@@ -63,7 +63,7 @@ class FrameError(Exception):
         super().__init__(message)
         self.status, self.frame, self.target = status, frame, target
 
-    def __reduce__(self) -> "tuple[type[FrameError], tuple[Status, str, str, str]]":
+    def __reduce__(self) -> "tuple[type[FrameError], tuple[Any, ...]]":
         """Return what `pickle` needs."""
         return type(self), (self.status, str(self), self.frame, self.target)
 
@@ -84,6 +84,10 @@ class FlippedError(FrameError):
     def __init__(self, message: str, pose: "Pose") -> None:
         super().__init__(Status.TF_UNAVAILABLE, message)
         self.pose = pose
+
+    def __reduce__(self) -> "tuple[type[FrameError], tuple[Any, ...]]":
+        """Return what `pickle` needs."""
+        return type(self), (str(self), self.pose)
 
 
 class Pose(NamedTuple):
