@@ -221,6 +221,8 @@ def draw_trajectories(
     if colour == "verdict":
         found = np.asarray(result.verdicts)[:, 1:].ravel()
         lines.set_color([VERDICT_COLOURS[Verdict(each)] for each in found.tolist()])
+        for each in map(Verdict, sorted({*found.tolist()})):  # for the legend
+            axes.plot([], [], color=VERDICT_COLOURS[each], label=each.name)
     else:
         if colour == "distance" and result.distances is None:
             refuse("result", "must be of mode='distance'")

@@ -106,7 +106,7 @@ def _text(name: str, value: Any) -> str:
         return f"<{len(value)} {type(value[0]).__name__}>"
     if isinstance(value, dict):
         return f"<{', '.join(value)}>"
-    return _short.repr(value)
+    return repr(value) if name == "message" else _short.repr(value)
 
 
 def _counts(kind: type[Verdict] | type[Status], values: NDArray[Any]) -> str:

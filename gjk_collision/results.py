@@ -283,8 +283,8 @@ class ContactResult(Record):
     times : ndarray, shape (K,)
         The first time at which contact is not excluded [s]. It is never later than the first
         contact. At this time, the distance to an obstacle is at most `tolerance` plus the error
-        of the positions, or the pose of an obstacle becomes unknown. NaN: the verdict is not
-        COLLISION.
+        of the positions, or the pose of an obstacle becomes unknown, or the vehicle leaves what
+        was seen (``seen=``). NaN: the verdict is not COLLISION.
     distances : ndarray, shape (K,)
         Upper bound of the smallest signed distance [m], up to the end of the first segment with a
         collision. The true distance is not smaller than `lower_bounds`. They differ by at most the

@@ -211,6 +211,8 @@ def star(
         # The beam after these, if there is one, is that of the first direction again.
         least = np.append(least, min(reaches[0], *reaches[count - 1 : count + 1]))
         ends = np.concatenate([ends, [[rays[-1], rays[0]]]])
+    elif is_closed:  # no triangle is between the last beam and the first one
+        least[[0, -1]] = min(least[0], least[-1])
     if width > _WIDEST:
         least = np.zeros_like(least)
     corners = (ends * least[:, None, None]).reshape(-1, 2)
@@ -228,6 +230,11 @@ def _bounded(ends: Floats, pose: Sequence[float], size: float) -> Boundary:
     `size` bounds the magnitude of what was rounded before [m].
     """
     x, y, yaw = pose
+    if not all(map(isfinite, pose)):
+        refuse("pose", "must be finite", tuple(pose), status=Status.NON_FINITE)
+    if not size < 1e15:
+        rule = "ranges and angles must be less than 1e15 m and rad; with inf, give clear_range"
+        refuse("ranges", rule, status=Status.COORD_RANGE)
     local = ends.reshape(-1, 2)
     turn = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
     segments = (local @ turn if yaw else local).reshape(-1, 4) + [x, y, x, y]

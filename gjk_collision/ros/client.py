@@ -285,7 +285,9 @@ class CollisionClient(Questions):
 
     @property
     def _timed_out(self) -> str:
-        return f"no reply within {self.timeout} s"
+        name = self._clients["Collide"].srv_name.rpartition("/")[0]
+        where = "" if self._clients["Collide"].service_is_ready() else "; it is not there"
+        return f"no reply from {name} within {self.timeout} s{where}"
 
     def _missing(self, kind: Any) -> Any:
         """Return what stands for a reply of a type of service that does not arrive in time."""

@@ -135,13 +135,14 @@ class Diagnostics:
         if status is Status.NOT_ACTIVE:
             level = WARN
         text = f"{verdict.name} / {status.name}"
+        found = state.nearest_id != -1
         words = {
             "message": state.verdict.message,
             "affected": self._affected(verdict, status),
             "distance": f"{state.distance:.3f} m",
             "time to collision": f"{state.time_to_collision:.3f} s",
             "footprint": state.info.footprint,
-            "nearest": f"{state.nearest_id} of '{state.nearest_source}'",
+            "nearest": f"{state.nearest_id} of '{state.nearest_source}'" if found else "none",
             "snapshot": state.info.snapshot_id,
             "config hash": f"{state.info.config_hash:#010x}",
         }

@@ -36,6 +36,10 @@ class _Input:
     name: str  # for the log, with the resolved names of the topics
     logged: tuple[str, ...] | None  # the faults in its last log line; None: no line yet
     time: int  # steady time of that line, or of the activation [ns]
+    since: int  # steady time since when it has its present faults [ns]
+    faults: tuple[str, ...] | None = None
+    was_good: bool = False
+    losses: int = 0  # without a line
 
 
 class Progress:
@@ -67,7 +71,7 @@ class Progress:
         """Log the activation at a steady time [ns], and the inputs that the node waits for."""
         self._is_active, self._was_complete = True, False
         self._begin = self._incomplete_since = self._reminded = now
-        self._inputs = {key: _Input(name, None, now) for key, name in self._needed()}
+        self._inputs = {key: _Input(name, None, now, now) for key, name in self._needed()}
         names = "; ".join(each.name for each in self._inputs.values())
         self._node.get_logger().info(f"active, waiting for: {names}")
 
@@ -131,16 +135,29 @@ class Progress:
     def _log_change(self, each: _Input, faults: dict[str, str], now: int) -> None:
         """Log an input if its faults (key -> text) differ from those in its last log line."""
         current = tuple(sorted(faults))
+        if current != each.faults:
+            each.losses += each.faults == ()
+            each.faults, each.since = current, now
         is_first = each.logged is None and not current
-        if current == each.logged or not (is_first or now - each.time >= QUIET * SECOND):
+        is_same = current == each.logged and not each.losses
+        if is_same or not (is_first or now - each.time >= QUIET * SECOND):
             return
         before, each.logged, each.time = each.logged, current, now
-        if not faults:
-            self._node.get_logger().info(f"received: {each.name}")
+        title = "not available" if current else "usable again" if each.was_good else "received"
+        if current and before == ():
+            title = "lost"
+            each.losses -= 1
+        if each.was_good and now > each.since:
+            title += f" for {(now - each.since) / SECOND:.1f} s"
+        if each.losses:
+            title += f" (other losses since the last line: {each.losses})"
+        each.losses, each.was_good = 0, each.was_good or not current
+        text = f"{title}: {each.name}"
+        if not current:
+            self._node.get_logger().info(text)
             return
-        title = "lost" if before == () else "not available"
-        text = "; ".join(list(faults.values())[:3])
-        self._node.get_logger().warning(f"{title}: {each.name}: {text}")
+        reasons = "; ".join(list(faults.values())[:3])
+        self._node.get_logger().warning(f"{text}: {reasons}")
 
     # ---- the inputs and their faults
 

@@ -311,7 +311,7 @@ TEST(SnapshotText, StatusesAreNamedAsInTheMessage) {
     EXPECT_EQ(reason(static_cast<Status>(std::stoi(found[2]))), name);
   }
   EXPECT_EQ(count, 28);
-  EXPECT_EQ(reason(static_cast<Status>(39)), "unknown status");
+  EXPECT_STREQ(reason(static_cast<Status>(39)), "unknown status");
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ def test_the_active_footprint_changes_at_run_time(time: Time) -> None:
     assert len(hashes) == 4
     for changes, words in (
         ({"active_footprint": "lng"}, "must be empty or one of small, long, default"),
-        ({"active_footprint": "long", "footprint": ()}, "without footprint and robot_radius"),
+        ({"active_footprint": "long", "footprint": ()}, "needs the parameter footprint or robot"),
     ):
         with pytest.raises(InputError, match=f"^active_footprint: .*{words}"):
             world.config.changed(changes)

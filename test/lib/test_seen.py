@@ -287,6 +287,16 @@ def test_a_scan_around_the_sensor_has_no_seam(beams: int, step: float):
     assert not Scene([], seen=some).is_free(CAR, (2.0 * math.cos(gap), 2.0 * math.sin(gap), 0.0))
 
 
+@pytest.mark.parametrize("short", [0, 4])
+def test_no_sliver_is_seen_between_the_last_beam_and_the_first(short: int):
+    step, ranges = 0.5 * math.pi - 2.5e-7, np.full(5, 10.0)
+    ranges[short] = 1.0
+    scene = Scene([], seen=seen_by_scan(ranges, 0.0, step, 0.0, 20.0))
+    between = -0.75 * (2.0 * math.pi - 4.0 * step)
+    point = (2.0 * math.cos(between), 2.0 * math.sin(between), 0.0)
+    assert scene.check(Shape.point((0.0, 0.0)), point).statuses == Status.NOT_SEEN
+
+
 def test_beams_that_are_far_apart_see_nothing_between_them():
     assert seen_by_scan([1.0, 1.0], 0.0, 5e-324, 0.0, 2.0).area == 0.0
     assert seen_by_scan([1.0, 1.0], 0.0, 1.6, 0.0, 2.0).area == 0.0
@@ -339,7 +349,8 @@ def test_a_scene_keeps_what_was_seen():
         (lambda: seen_by_scan([-1] * 9, 0, 0.1, -2, 5), "range_max", "range_min = -2.0, which"),
         (lambda: seen_by_scan([1], 0, 0.1, 6, 5), "range_max", "range_min = 6.0"),
         (lambda: seen_by_scan([1], math.nan, 0.1, 0, 5), "angle_min", "must be finite"),
-        (lambda: seen_by_scan([1, 2], 0, 0.1, 0, 5, (0, 0, math.nan)), "pose", "1e15"),
+        (lambda: seen_by_scan([1, 2], 0, 0.1, 0, 5, (0, 0, math.nan)), "pose", "finite"),
+        (lambda: seen_by_scan([1e300] * 2, 0, 0.1, 0, 1e301), "ranges", "less than 1e15"),
         (lambda: seen_by_grid([[1, 200]], 0.1), "cells", "occupancy from 0 to 100"),
         (lambda: seen_by_grid([[True]], 0.0), "resolution", "greater than 0"),
         (lambda: seen_by_grid([[True]], 0.1, (1e16, 0, 0)), "pose", "1e15"),

@@ -178,6 +178,11 @@ def test_only_the_space_that_the_vehicle_has_filled_counts() -> None:
         send(made, "front", scan("front", now, blind))
         assert is_seen(made, ms / 1000, now=now)
     assert not is_seen(made, 0.0, now=now)
+    points, later = 2.0 * points, now + S // 10
+    made.receive_footprint(Footprint("base_link", later, points), now=later, steady=later)
+    assert not is_seen(made, 0.5, now=later), "it was not so large at the stamp of the scan"
+    send(made, "front", scan("front", later, blind))
+    assert is_seen(made, 0.6, now=later)
     names = ("slow", "fast")
     shapes = tuple(FootprintConfig(each, VEHICLE) for each in names)
     by_speed = {"footprints": shapes, "speed_footprints": names, "twist_topic": "odom"}

@@ -34,6 +34,10 @@ from gjk_collision.verdict import Status, Verdict
 NOW = 100 * NS
 BOXES, DETECTIONS = "vision_msgs/msg/BoundingBox3DArray", "vision_msgs/msg/Detection3DArray"
 AUTOWARE = "autoware_perception_msgs/msg/DetectedObjects"
+POLYGON = "geometry_msgs/msg/PolygonStamped"
+CONVERTER = "costmap_converter_msgs/msg/ObstacleArrayMsg"
+DYNAMIC = "nav2_dynamic_msgs/msg/ObstacleArray"
+BASE = np.array([(1, 1, 0), (-1, 1, 0), (-1, -1, 0), (1, -1, 0)])
 
 Quaternion = tuple[float, float, float, float]
 
@@ -73,11 +77,13 @@ def verdict(world: World, x: float, y: float) -> Any:
     return questions.collide(world.snapshot(now=NOW, steady=0), Pose(x, y, 0.0))
 
 
-def one_cell(origin: Quaternion = (0.0, 0.0, 0.0, 1.0)) -> Any:
+def one_cell(origin: Quaternion = (0.0, 0.0, 0.0, 1.0), z: float = 0.0) -> Any:
     """A grid of 40 m with one occupied cell of 0.1 m in its far corner."""
     cells = np.zeros((400, 400), np.int8)
     cells[399, 399] = 100
-    return in_sensor(grid(cells, 0.1, pose(0.0, 0.0, q=origin)))
+    at = pose(0.0, 0.0, q=origin)
+    at.position.z = z
+    return in_sensor(grid(cells, 0.1, at))
 
 
 def in_sensor(message: Any) -> Any:
@@ -118,7 +124,8 @@ def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
             points = np.c_[rng.uniform(-40, 40, (6, 2)), rng.uniform(0.2, 1.9, 6)]
             message = in_sensor(cloud(points, random.Random(run)))
         elif kind == GRID:
-            points, message = np.array([[39.95, 39.95, 0.0], [40.0, 40.0, 0.0]]), one_cell()
+            z = -1.5 * (run % 2)
+            points, message = np.array([[39.95, 39.95, z], [40.0, 40.0, z]]), one_cell(z=z)
         else:
             points = np.c_[rng.uniform(-40, 40, (6, 2)), np.zeros(6)]
             data = Obstacles(
@@ -171,36 +178,60 @@ def test_origin_of_a_grid_must_be_level() -> None:
         world_of(GRID, one_cell(tilt_of(radians(2.1), 0.0, 0.0)), still, (0, 0, 0))
 
 
+def with_height(kind: str, place: Any, size: Any, q: Quaternion) -> Any:
+    """A message with a box; for polygons, with its base, at the height of its middle."""
+    dimensions, at = xyz(*map(float, size)), pose(0.0, 0.0, q=q)
+    at.position = xyz(*map(float, place))
+    box, top = Message(center=at, size=dimensions), header("sensor")
+    base = rotated(q, BASE * size / 2) + place
+    outline = Message(points=[xyz(*map(float, each)) for each in base])
+    if kind == BOXES:
+        return Message(header=top, boxes=[box])
+    if kind == DETECTIONS:
+        return Message(header=top, detections=[Message(header=top, bbox=box)])
+    if kind == POLYGON:
+        return Message(header=top, polygon=outline)
+    if kind == CONVERTER:
+        still = Message(twist=Message(linear=xyz(), angular=xyz()))
+        thing = Message(header=top, id=1, polygon=outline, radius=0.0, velocities=still)
+        return Message(header=top, obstacles=[thing])
+    if kind == DYNAMIC:
+        thing = Message(uuid=Message(uuid=bytes(16)), position=at.position, size=dimensions)
+        return Message(header=top, obstacles=[Message(**vars(thing), velocity=xyz())])
+    motion = Message(has_twist=False, orientation_availability=2)
+    motion.pose_with_covariance = Message(pose=at)
+    shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
+    return Message(header=top, objects=[Message(kinematics=motion, shape=shape)])
+
+
 @pytest.mark.requirement("G-12")
-@pytest.mark.parametrize("kind", [BOXES, DETECTIONS, AUTOWARE])
+@pytest.mark.parametrize("kind", [BOXES, DETECTIONS, AUTOWARE, POLYGON, CONVERTER, DYNAMIC])
 def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
-    """A box of 1 x 1 x 3 m that is tilted by 20 degrees reaches 0.48 m farther."""
+    """A box of 1 x 1 x 3 m that is tilted by 20 degrees reaches 0.48 m farther.
+
+    Boxes may also be in a tilted frame, and above or below its plane.
+    """
     rng = np.random.default_rng(8)
+    is_box = kind in (BOXES, DETECTIONS, AUTOWARE)
+    level = (0.0, 0.0, 0.0, 1.0)
     for run in range(150):
         size = (1.0, 1.0, 3.0) if run == 0 else rng.uniform(0.2, 4.0, 3)
+        frame = some_tilt(rng, 19.99) if run % 2 else level
         q = tilt_of(radians(19.99), 0.0, 0.0) if run == 0 else some_tilt(rng, 19.99)
-        place = rng.uniform(-20, 20, 2)
-        dimensions = xyz(*map(float, size))
-        box = Message(center=pose(*place, q=q), size=dimensions)
-        if kind == BOXES:
-            message = Message(header=header(), boxes=[box])
-        elif kind == DETECTIONS:
-            message = Message(header=header(), detections=[Message(header=header(), bbox=box)])
-        else:
-            motion = Message(has_twist=False, orientation_availability=2)
-            motion.pose_with_covariance = Message(pose=box.center)
-            shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
-            message = Message(header=header(), objects=[Message(kinematics=motion, shape=shape)])
-        world = world_of(kind, message, (0.0, 0.0, 0.0, 1.0), (0, 0, 0))
+        q = q if is_box else level
+        place = rng.uniform(-20, 20, 3) * (1.0, 1.0, 0.1 * (run % 2))
+        world = world_of(kind, with_height(kind, place, size, q), frame, (0, 0, 0))
         corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
-        inside = rng.uniform(-1, 1, (10, 3))
-        points = rotated(q, np.concatenate([corners, inside]) * size / 2)
-        for px, py, _ in points:
-            found = verdict(world, float(px + place[0]), float(py + place[1]))
-            assert found.verdict is Verdict.COLLISION, (kind, size, q, px, py)
+        inside = np.concatenate([corners, rng.uniform(-1, 1, (10, 3))])
+        if kind in (POLYGON, CONVERTER):  # they have no height of their own
+            inside = np.concatenate([BASE, inside * (1.0, 1.0, 0.0)])
+        for px, py, _ in rotated(frame, rotated(q, inside * size / 2) + place):
+            found = verdict(world, float(px), float(py))
+            assert found.verdict is Verdict.COLLISION, (kind, size, q, frame, place, px, py)
 
 
-def test_footprint_in_a_tilted_frame_contains_its_points() -> None:
+@pytest.mark.parametrize("z", [0.0, 0.8])
+def test_footprint_in_a_tilted_frame_contains_its_points(z: float) -> None:
     rng = np.random.default_rng(9)
     for _ in range(50):
         q = some_tilt(rng, 19.9)
@@ -208,13 +239,13 @@ def test_footprint_in_a_tilted_frame_contains_its_points() -> None:
         tree.insert("base_link", "tilted", 0, Placement((0.5, 0.2, 1.0), q), static=True)
         world = World(Config(), tree)
         outline = np.array([(2.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (2.0, -1.0)])
-        world.receive_footprint(Footprint("tilted", NOW, outline), now=NOW, steady=0)
-        for corner in rotated(q, np.c_[outline, np.zeros(4)]) + (0.5, 0.2, 1.0):
+        world.receive_footprint(Footprint("tilted", NOW, outline, z), now=NOW, steady=0)
+        for corner in rotated(q, np.c_[outline, np.full(4, z)]) + (0.5, 0.2, 1.0):
             point = Obstacles("odom", NOW, ids=np.arange(1), offsets=np.arange(2), xy=corner[:2])
             world.receive_obstacles("obstacles", point, now=NOW, steady=0)
             assert verdict(world, 0.0, 0.0).verdict is Verdict.COLLISION
             world.reset()
-            world.receive_footprint(Footprint("tilted", NOW, outline), now=NOW, steady=0)
+            world.receive_footprint(Footprint("tilted", NOW, outline, z), now=NOW, steady=0)
 
 
 def test_a_tilted_pose_is_not_the_same_as_a_level_one() -> None:

@@ -141,7 +141,7 @@ def test_first_complete_snapshot_and_a_source_that_goes_and_comes(start: Start) 
     assert lost.startswith("WARN lost: source 'obstacles' on /obstacles")
     assert ": STALE_OBSTACLES: " in lost
     bench.publish()
-    bench.until(lambda: len(lines(server, "INFO received: source")) == 2, "its return")
+    bench.until(lambda: lines(server, "INFO usable again"), "its return")
     assert len(lines(server, "first complete snapshot")) == 1
     assert bench.transition("deactivate")
     assert bench.transition("activate")
@@ -237,7 +237,19 @@ def test_source_that_flaps_costs_one_line_in_five_seconds(node: Node) -> None:
     node.senders, node.fault = {"lidar": None}, None
     said += node.after(QUIET)
     last = [line for line in said if "lidar" in line][-1]
-    assert last.startswith("received: source 'lidar'")
+    assert last.startswith("usable again for ")
+
+
+def test_losses_between_two_lines_are_told(node: Node) -> None:
+    """A loss of 1 s just after a line: the next one says so, and when the loss ended."""
+    node.senders, node.fault = {"lidar": None}, None
+    assert node.after(PERIOD)[0].startswith("received: source 'lidar'")
+    node.senders = {"lidar": STALE}
+    assert node.after(1.0) == []
+    node.senders = {"lidar": None}
+    [line] = node.after(3 * QUIET)
+    loss = "(other losses since the last line: 1): source 'lidar'"
+    assert line.startswith(f"usable again for {QUIET - 1.5:.1f} s {loss}")
 
 
 def test_senders_that_come_and_go_do_not_flood(node: Node) -> None:

@@ -74,7 +74,8 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
     found.expect("objects", len(message.objects))
     for i, each in enumerate(message.objects):
         name, motion = f"objects[{i}]", each.kinematics
-        place = fields.pose(motion.initial_pose_with_covariance.pose, f"{name} pose")
+        start = motion.initial_pose_with_covariance.pose
+        place = fields.pose(start, f"{name} pose")
         points, radius = _shape(found, f"{name}.shape", each.shape)
         twist = motion.initial_twist_with_covariance.twist
         velocity = _velocity(
@@ -103,6 +104,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
                 velocity=velocity,
                 height=finite(f"{name}.shape.dimensions.z", each.shape.dimensions.z),
                 path=[fields.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
+                z=max(abs(at.position.z) for at in (start, *steps)),
                 step=interval,
             )
     return found.obstacles(message.header)
@@ -146,8 +148,9 @@ def _add_oriented(found: Gathered, name: str, identity: int, each: Any, twist: A
         velocity = moving if known == AVAILABLE else UNKNOWN
     height = finite(f"{name}.shape.dimensions.z", each.shape.dimensions.z)
     found.add(
-        identity, points, kind=kind, radius=radius, pose=place, velocity=velocity, height=height
-    )
+        identity, points, kind=kind, radius=radius, pose=place, velocity=velocity, height=height,
+        z=at.position.z,
+    )  # fmt: skip
 
 
 def _velocity(name: str, twist: Any, place: Pose) -> tuple[float, float, float]:

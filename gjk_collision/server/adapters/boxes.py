@@ -33,5 +33,5 @@ def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -
         pose = fields.pose(box.center, f"{name}[{i}] center")
         points = rectangle(f"{name}[{i}].size", box.size)
         height = finite(f"{name}[{i}].size.z", box.size.z)
-        found.add(i, points, pose=pose, height=height)
+        found.add(i, points, pose=pose, height=height, z=box.center.position.z)
     return found.obstacles(header)

@@ -30,6 +30,6 @@ def dynamic_obstacles(message: Any, config: Config) -> Obstacles:
         size = hypot(*(positive(f"{name}.size.{k}", getattr(each.size, k)) for k in "xy"))
         found.add(
             uuid_number(each.uuid), np.zeros((1, 2)), radius=nextafter(size / 2.0, inf),
-            pose=Pose(x, y), velocity=(vx, vy, 0.0),
+            pose=Pose(x, y), velocity=(vx, vy, 0.0), height=each.size.z, z=each.position.z,
         )  # fmt: skip
     return found.obstacles(message.header)

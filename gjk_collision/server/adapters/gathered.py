@@ -8,7 +8,7 @@ This is slow, so the sizes of a message are checked first.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import inf, isfinite, isinf, nan, nextafter
+from math import inf, isfinite, isinf, nan, nextafter, sin
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,9 @@ class Gathered:
     velocities: list[Sequence[float]] = field(default_factory=list)
     paths: list[list[Pose]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
+    # Largest distance from the plane of the header's frame [m]: of points, and of what has them.
+    z_of_points: float = 0.0
+    z_of_poses: float = 0.0
 
     def expect(self, name: str, count: int) -> None:
         """Raise an error if there are more obstacles than the limit."""
@@ -59,7 +62,8 @@ class Gathered:
             refuse(name, f"{rule} (max_points_per_obstacle)", status=Status.LIMIT_EXCEEDED)
         if not len(points):
             refuse(name, "must have at least one point", status=Status.TOO_FEW_POINTS)
-        xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
+        xyz = np.array([(point.x, point.y, point.z) for point in points], dtype=np.float64)
+        xy, self.z_of_points = xyz[:, :2], float(np.abs([*xyz[:, 2], self.z_of_points]).max())
         bad = ~np.isfinite(xy).all(axis=1)
         if bad.any():
             i = int(np.argmax(bad))
@@ -79,12 +83,16 @@ class Gathered:
         path: Sequence[Pose] = (),
         step: float = 0.0,
         height: float = 0.0,
+        z: float = 0.0,
     ) -> None:
         """Add an obstacle. `path` has its predicted pose every `step` seconds, from the stamp.
 
-        `height` is its extent along its z axis [m]. If it is tilted, its radius grows, so that it
-        contains what is seen from above.
+        `height` is its extent along its z axis [m], and `z` the largest height of its origin. If
+        it is tilted, its radius grows, so that it contains what is seen from above.
         """
+        steepest = max(each.tilt for each in (pose, *path))
+        far = sin(steepest) * float(np.hypot(*points.T).max(initial=0.0))
+        self.z_of_poses = float(np.max([self.z_of_poses, abs(z) + abs(height) / 2.0 + far]))
         if any(each.tilt for each in (pose, *path)):
             reach = float(np.hypot(*points.T).max(initial=0.0))
             grown = max(each.tilt_error(reach, abs(height) / 2.0) for each in (pose, *path))
@@ -120,6 +128,7 @@ class Gathered:
             path_offsets=np.cumsum([0, *counts]),
             path_times=np.array(times, dtype=np.float64),
             path_poses=np.array(list(chain(*self.paths)), dtype=np.float64).ravel(),
+            height=self.z_of_points + self.z_of_poses,
         )
 
 

@@ -3,7 +3,7 @@
 """Grids of cells: nav_msgs/OccupancyGrid and nav2_msgs/Costmap."""
 
 from dataclasses import replace
-from math import degrees, hypot
+from math import degrees, hypot, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,5 +133,6 @@ def _covered(
         refuse("data", rule, status=Status.LIMIT_EXCEEDED)
     size = resolution * hypot(*marked.shape)
     points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
-    covered = convex(header, np.arange(count), np.full(count, 4), points, radii)
+    z = abs(float(info.origin.position.z)) + sin(origin.tilt) * size
+    covered = convex(header, np.arange(count), np.full(count, 4), points, radii, height=z)
     return replace(covered, **marks.boundaries(resolution, origin))

@@ -24,13 +24,14 @@ def footprint(message: Any, config: Config) -> Footprint:
     The points are not checked here.
     """
     stamp = fields.nanoseconds(message.header.stamp)
-    return Footprint(message.header.frame_id, stamp, _points(message.polygon, config))
+    points, z = _points(message.polygon, config)
+    return Footprint(message.header.frame_id, stamp, points, z)
 
 
 def polygon(message: Any, config: Config, source: SourceConfig) -> Obstacles:
     """Convert a geometry_msgs/PolygonStamped: one outline, an obstacle or a region."""
-    found, points = Gathered(config), _points(message.polygon, config)
-    found.add(0, points, kind=REGION if source.marks_outside else kind_of(points))
+    found, (points, z) = Gathered(config), _points(message.polygon, config)
+    found.add(0, points, kind=REGION if source.marks_outside else kind_of(points), z=z)
     return found.obstacles(message.header)
 
 
@@ -41,18 +42,20 @@ def polygon_instance(message: Any, config: Config) -> Obstacles:
     while it is fresh. The points are not checked here: the fault of an outline is that of its
     sender, also in the first message with this id.
     """
-    found, points = Gathered(config), _points(message.polygon.polygon, config)
-    found.add(message.polygon.id, points, kind=kind_of(points))
+    found, (points, z) = Gathered(config), _points(message.polygon.polygon, config)
+    found.add(message.polygon.id, points, kind=kind_of(points), z=z)
     return found.obstacles(message.header, source=f"instance {message.polygon.id}")
 
 
-def _points(polygon: Any, config: Config) -> npt.NDArray[np.float64]:
-    """Return the points of a geometry_msgs/Polygon (n, 2), at most `max_points_per_obstacle` + 1.
+def _points(polygon: Any, config: Config) -> tuple[npt.NDArray[np.float64], float]:
+    """Return the points of a geometry_msgs/Polygon (n, 2), and the largest height of one.
 
-    The extra point makes the check of the limit fail.
+    There are at most `max_points_per_obstacle` + 1. The extra one makes the check of the limit
+    fail.
     """
     points = polygon.points[: config.max_points_per_obstacle + 1]
-    return np.array([(p.x, p.y) for p in points], dtype=np.float64).reshape(-1, 2)
+    xyz = np.array([(p.x, p.y, p.z) for p in points], dtype=np.float64).reshape(-1, 3)
+    return xyz[:, :2].copy(), float(np.abs(xyz[:, 2]).max(initial=0.0))
 
 
 def costmap_obstacles(message: Any, config: Config) -> Obstacles:

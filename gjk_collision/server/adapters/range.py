@@ -39,7 +39,7 @@ def cone(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     for name, value in (("field_of_view", view), ("min_range", low), ("max_range", high)):
         if not isfinite(value):
             refuse(name, "must be finite", value, status=Status.NON_FINITE)
-    if not 0.0 <= view <= pi:
+    if not 0.0 <= view <= float(np.float32(pi)):  # the message has float32
         refuse("field_of_view", "must lie in [0, pi] rad", view)
     if not 0.0 <= low <= high:
         refuse("max_range", f"must not be less than min_range = {low}, which is at least 0", high)

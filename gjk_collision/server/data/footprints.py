@@ -165,6 +165,7 @@ def outline_of(
         points, error = data.points, 0.0
         if data.frame != config.base_frame:
             points, error = pose.transform(points), float(pose.transform_error(points).max())
+            error += pose.tilt_error(0.0, data.height)
         shape = _shape_of(points, config, error)
         if isinstance(shape, Fault):
             return shape

@@ -56,11 +56,14 @@ class Footprint:
         Time at which the outline is valid [ns].
     points : (n, 2) float64
         Outline [m].
+    height : float
+        Largest distance of a point from the plane of the frame [m].
     """
 
     frame: str
     stamp: int
     points: Floats
+    height: float = 0.0
     may_be_flipped = False  # the frame may be upside down
 
 

@@ -39,8 +39,9 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         An outline is not valid, or the holes leave no region. The index is that of the first
         coordinate of the outline.
     """
+    keep = inflation + pose.tilt_error(0.0, obstacles.height)
     if obstacles.bounds is not None:
-        return region_in(placed_boundary(obstacles.bounds, pose, inflation), inflation)
+        return region_in(placed_boundary(obstacles.bounds, pose, keep), inflation)
     if not obstacles.has_region:
         return None
     ends = obstacles.offsets.astype(np.int64)
@@ -61,7 +62,7 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         raise InputError(region.status, "xy", 2 * int(ends[i]), rule)
     if pose == Pose() and not inflation:
         return region
-    placed = placed_boundary((region.boundary, region._radii), pose, inflation)
+    placed = placed_boundary((region.boundary, region._radii), pose, keep)
     return region._with_boundary(*placed, inflation)
 
 

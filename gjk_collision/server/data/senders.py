@@ -167,6 +167,7 @@ class Received:
         self._jump = jump
         self.footprint: Inbox[Footprint, Outline] = Inbox("footprint")
         self.twist: Inbox[Twist, Twist] = Inbox("twist_topic")
+        self._body, self._body_since = b"", 0  # outline and radius of the vehicle; ns
         for source in self._sources.values():
             if jump is None or not source.config.static:
                 source.inboxes, source.fault = {}, None
@@ -261,7 +262,7 @@ class Received:
         choice = self._choose(twist, at)
         fault = choice.fault or data_fault
         past, past_lasts = self._past_at(senders, at)
-        space = self._space(senders, past, choice)
+        space = self._space(senders, past, choice, at.now)
         lasts = min(lasts, twist_lasts, choice.lasts, past_lasts)
         if fault is not None or isinstance(twist, Fault):
             lasts = 0.0  # the text of a fault has an age, and it may end with a transform
@@ -285,23 +286,28 @@ class Received:
                     lasts = min(lasts, rest)
         return tuple(found), lasts
 
-    def _space(self, senders: Sequence[Sender], past: Sequence[Sender], choice: Choice) -> Space:
+    def _space(
+        self, senders: Sequence[Sender], past: Sequence[Sender], choice: Choice, now: int
+    ) -> Space:
         """Return the space of the vehicle at the stamps of the messages that have seen something.
 
-        A footprint that may change counts at the newest messages only. Those for a speed include
-        the way to stop, and do not count.
+        A footprint that may change counts at the newest messages only, and not at those before it
+        has changed. Footprints for a speed include the way to stop, and do not count.
         """
         config = self._config
-        body = next((each for each in self.named if each.name == DEFAULT_FOOTPRINT), None)
-        outline, shape = (body.outline, body.shape) if body else (None, None)
+        own = next((each for each in self.named if each.name == DEFAULT_FOOTPRINT), None)
+        outline, shape = (own.outline, own.shape) if own else (None, None)
         if config.is_footprint_received or config.active_footprint:
             past, outline, shape = (), choice.outline, choice.shape
         stamps = {each.message.stamp for each in (*senders, *past)
                   if each.seen is not None and not each.source.static}  # fmt: skip
         if outline is None or shape is None or not stamps:
             return NO_SPACE
+        body = np.append(outline, shape.radius).tobytes()
+        if body != self._body:
+            self._body, self._body_since = body, now if self._body else 0
         poses = []
-        for stamp in sorted(stamps):
+        for stamp in sorted(each for each in stamps if each >= self._body_since):
             with suppress(FrameError):
                 pose = self._transforms.lookup(config.check_frame, config.base_frame, stamp)
                 poses.append(pose)

@@ -463,7 +463,7 @@ def planar(
     if 1.0 - v < math.cos(MAX_TILT):
         limit = math.degrees(MAX_TILT)
         rule = f"orientation must not be tilted out of the plane by more than {limit:g} degrees"
-        refuse(name, rule)
+        refuse(name, rule, f"{math.degrees(math.acos(max(-1.0, 1.0 - v))):.1f} degrees")
     yaw = math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz))
     if v == 0.0:
         return Pose(x, y, yaw)

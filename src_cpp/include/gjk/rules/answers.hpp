@@ -101,8 +101,10 @@ inline std::string reason_of(const Snapshot& snapshot, Status status, Vec2 unsee
                 unseen.y);
   const std::string message = text.data();
   if (nearest == nullptr) return message + "and no source with marks_seen has usable data";
-  std::snprintf(text.data(), text.size(), "%.3f m from what '%s' has seen", distance,
-                nearest->source.c_str());
+  const bool is_vehicle = nearest->source == "footprint";
+  std::snprintf(text.data(), text.size(),
+                is_vehicle ? "%.3f m from %s" : "%.3f m from what '%s' has seen", distance,
+                is_vehicle ? "the vehicle itself" : nearest->source.c_str());
   return message + text.data() + " (require_seen)";
 }
 
