@@ -129,7 +129,8 @@ def test_a_recording_has_all_that_replay_needs(bench: Bench, tmp_path: Path) -> 
     expected = [(row.verdict, row.distance) for row in offline(tmp_path / "standing").values()]
     assert found[-60:] == expected[-60:], "the first ones may lack the footprint"
     assert 1 <= sum(not row.is_state for row in rows) <= sent
-    assert drive.notes() == []
+    # The reply to the last request may be later than the end of the recording.
+    assert all("not compared" in note for note in drive.notes())
 
 
 def test_the_command_records_without_a_server(tmp_path: Path) -> None:
