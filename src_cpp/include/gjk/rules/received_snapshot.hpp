@@ -302,8 +302,8 @@ class ReceivedSnapshot {
         return issue;
       }
       issue = list.ids.size() == arrays.size()
-                        ? check_arrays(arrays)
-                        : refusal("ids", Status::array_mismatch, "must hold one id per obstacle");
+                  ? check_arrays(arrays)
+                  : refusal("ids", Status::array_mismatch, "must hold one id per obstacle");
       if (!issue && !is_static && stamp != detail::nanoseconds_of(limit.stamp))
         issue = refusal("header.stamp", "must be the stamp of age_limit");
       if (!issue) issue = ObstacleParts::make(arrays, concave, parts);
