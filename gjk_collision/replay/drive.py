@@ -34,7 +34,7 @@ from .live_parameters import LiveParameters
 from .origin import Recording
 from .requests import RecordedRequests
 from .rows import Row
-from .topics import HEADER, Topics
+from .topics import Topics
 
 __all__ = ["TRANSFORM", "Drive"]
 
@@ -103,17 +103,14 @@ class Drive:
         self._time = bag.begin
         is_wrong = any(each.kind == "jump_clock" for each in faults)
         clock = "an injected fault" if is_wrong else f"the time on {topics.clock}"
-        # What header stamps are behind the log times [ns], and a note about it.
-        self._delay, self._other_clock = 0, ""
-        if topics.clock in ("", HEADER):
-            delay = _delay(bag, topics, 1000 if topics.clock else 20)
-            if topics.clock:
-                self._delay = delay
-            elif abs(delay) > OTHER_CLOCK:
-                self._other_clock = (
-                    f"header stamps are {delay * 1e-9:.1f} s behind the log times, on another "
-                    "clock: add --topics clock=header to replay by header stamps"
-                )
+        # What header stamps are behind the log times [ns].
+        delay = 0 if topics.has_clock else _delay(bag, topics, 1000 if topics.clock else 20)
+        self._delay = delay if topics.clock else 0
+        self._notes: list[str] = []
+        if abs(delay) > OTHER_CLOCK and not topics.clock:
+            text = f"header stamps are {delay * 1e-9:.1f} s behind the log times, on another "
+            text += "clock: add --topics clock=header to replay by header stamps"
+            self._notes.append(text)
         self._ego_fault: Fault | None = None  # of the last heartbeat
         self.causes = Causes(topics.resolved(config), clock, bag.begin)
         self._server = Server(self, epoch=-1)
@@ -192,8 +189,7 @@ class Drive:
         count = len(self._jumps)
         which = f" {count} times, the first time" if count > 1 else ""
         jumps = [f"the log times jump{which}: {each}" for each in self._jumps[:1]]
-        clocks = [self._other_clock] if self._other_clock else []
-        return clocks + self.live.notes + self._requests.notes() + transforms + jumps
+        return self._notes + self.live.notes + self._requests.notes() + transforms + jumps
 
     # ---- messages
 
@@ -297,8 +293,7 @@ class Drive:
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
-        has_clock = self._topics.clock not in ("", HEADER)
-        now = self._clock if has_clock else self._time - self._delay
+        now = self._clock if self._topics.has_clock else self._time - self._delay
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)
         self.transforms.set_time(now)

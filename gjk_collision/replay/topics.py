@@ -62,6 +62,11 @@ class Topics:
     server: str = ""
 
     @property
+    def has_clock(self) -> bool:
+        """Whether a topic has the time with which header stamps are compared."""
+        return self.clock not in ("", HEADER)
+
+    @property
     def names(self) -> set[str]:
         """All topics that are used."""
         named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}

@@ -49,7 +49,7 @@ class Recorder:
     Parameters
     ----------
     node : Node
-        The node that subscribes. Its callbacks write.
+        The node that subscribes, in the namespace of the server. Its callbacks write.
     path : Path
         Folder of the bag; it must not exist.
     config : Config
@@ -73,7 +73,7 @@ class Recorder:
     def __init__(
         self, node: Node, path: Path, config: Config, server: str, storage: Storage = "mcap"
     ) -> None:
-        topics = {topic: others for topic, *others in _topics(config, server)}
+        topics = {topic: others for topic, *others in _topics(node, config, server)}
         kinds = [kind for kind, *_ in topics.values() if "/srv/" not in kind]
         self._writer = BagWriter(path, storage, installed_types(kinds, _definition))
         self.counts = Counter({topic: 0 for topic in sorted(topics) if not topic.endswith(EVENTS)})
@@ -114,7 +114,8 @@ def record(path: Path, config: Config, server: str, storage: Storage, seconds: f
     """
     rclpy.init(args=[])
     try:
-        node = Node("gjk_collision_recorder", enable_rosout=False)
+        namespace = server.rpartition("/")[0]
+        node = Node("gjk_collision_recorder", namespace=namespace, enable_rosout=False)
         with Recorder(node, path, config, server, storage) as recorder:
             if "/tf" not in recorder.counts:
                 print("tf2_msgs is not installed: transforms are not recorded", file=sys.stderr)
@@ -133,15 +134,10 @@ def record(path: Path, config: Config, server: str, storage: Storage, seconds: f
     return recorder.counts.total()
 
 
-def _topics(config: Config, server: str) -> Iterator[tuple[str, str, Any, QoSProfile]]:
+def _topics(node: Node, config: Config, server: str) -> Iterator[tuple[str, str, Any, QoSProfile]]:
     """Yield name, type, class of messages and quality of service of the topics of a server."""
-    namespace = server.rpartition("/")[0]
-
-    def name_of(topic: str) -> str:
-        return topic if topic.startswith("/") else f"{namespace}/{topic}"
-
     for source in config.sources:
-        adapter, topic = sources.adapter(source), name_of(source.topic)
+        adapter, topic = sources.adapter(source), node.resolve_topic_name(source.topic)
         yield topic, source.type, adapter.message, sources.qos(source)
         if adapter.update:
             yield updates_topic(topic), update_type(source), adapter.update, sources.UPDATES_QOS
@@ -152,9 +148,9 @@ def _topics(config: Config, server: str) -> Iterator[tuple[str, str, Any, QoSPro
         ("/parameter_events", PARAMETER_EVENT, QUEUE),
     ]
     if config.is_footprint_received:
-        others.append((name_of("footprint"), POLYGON_STAMPED, QUEUE))
+        others.append((node.resolve_topic_name("footprint"), POLYGON_STAMPED, QUEUE))
     if config.twist_topic:
-        others.append((name_of(config.twist_topic), config.twist_type, ANY))
+        others.append((node.resolve_topic_name(config.twist_topic), config.twist_type, ANY))
     for topic, kind, qos in others:
         with suppress(InputError):  # nobody here publishes it; `counts` has no such topic
             yield topic, kind, sources.message_class(topic, kind), qos

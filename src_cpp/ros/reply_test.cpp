@@ -165,7 +165,6 @@ TEST(Reply, ArraysOfDistancesHaveOneLength) {
   EXPECT_TRUE(reply_of<srv::Distance>(response, 0.1).response.ids.empty());
 }
 
-}  // namespace
 // As rosidl::Buffer, the type of a field uint8[] from Lyrical on: no std::vector.
 struct Buffer {
   using value_type = std::uint8_t;
@@ -180,4 +179,5 @@ TEST(Reply, AFieldOfBytesNeedNotBeAVector) {
   EXPECT_EQ(to.values, (std::vector<std::uint8_t>{msg::Verdict::UNKNOWN, msg::Verdict::MARGIN}));
 }
 
+}  // namespace
 }  // namespace gjk_collision

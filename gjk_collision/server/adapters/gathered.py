@@ -44,9 +44,9 @@ class Gathered:
     velocities: list[Sequence[float]] = field(default_factory=list)
     paths: list[list[Pose]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
-    # Largest distance from the plane of the header's frame [m]: of points, and of what has them.
-    z_of_points: float = 0.0
-    z_of_poses: float = 0.0
+    # Distances from the plane of the header's frame [m]: of points, and of what has them.
+    z_of_points: list[float] = field(default_factory=list)
+    z_of_poses: list[float] = field(default_factory=list)
 
     def expect(self, name: str, count: int) -> None:
         """Raise an error if there are more obstacles than the limit."""
@@ -63,7 +63,8 @@ class Gathered:
         if not len(points):
             refuse(name, "must have at least one point", status=Status.TOO_FEW_POINTS)
         xyz = np.array([(point.x, point.y, point.z) for point in points], dtype=np.float64)
-        xy, self.z_of_points = xyz[:, :2], float(np.abs([*xyz[:, 2], self.z_of_points]).max())
+        xy = xyz[:, :2]
+        self.z_of_points.append(float(np.abs(xyz[:, 2]).max()))
         bad = ~np.isfinite(xy).all(axis=1)
         if bad.any():
             i = int(np.argmax(bad))
@@ -90,13 +91,13 @@ class Gathered:
         `height` is its extent along its z axis [m], and `z` the largest height of its origin. If
         it is tilted, its radius grows, so that it contains what is seen from above.
         """
-        steepest = max(each.tilt for each in (pose, *path))
-        far = sin(steepest) * float(np.hypot(*points.T).max(initial=0.0))
-        self.z_of_poses = float(np.max([self.z_of_poses, abs(z) + abs(height) / 2.0 + far]))
-        if any(each.tilt for each in (pose, *path)):
+        z = abs(z) + abs(height) / 2.0
+        if steepest := max(each.tilt for each in (pose, *path)):
             reach = float(np.hypot(*points.T).max(initial=0.0))
+            z += sin(steepest) * reach
             grown = max(each.tilt_error(reach, abs(height) / 2.0) for each in (pose, *path))
             radius = nextafter(radius + grown, inf)
+        self.z_of_poses.append(z)
         self.ids.append(identity)
         self.kinds.append(kind)
         self.outlines.append(points)
@@ -128,7 +129,9 @@ class Gathered:
             path_offsets=np.cumsum([0, *counts]),
             path_times=np.array(times, dtype=np.float64),
             path_poses=np.array(list(chain(*self.paths)), dtype=np.float64).ravel(),
-            height=self.z_of_points + self.z_of_poses,
+            height=sum(
+                float(np.max([0.0, *each])) for each in (self.z_of_points, self.z_of_poses)
+            ),
         )
 
 

@@ -164,8 +164,8 @@ def outline_of(
     if last is None or last.pose != pose or last.config is not config:
         points, error = data.points, 0.0
         if data.frame != config.base_frame:
-            points, error = pose.transform(points), float(pose.transform_error(points).max())
-            error += pose.tilt_error(0.0, data.height)
+            error = float(pose.transform_error(points, data.height).max())
+            points = pose.transform(points)
         shape = _shape_of(points, config, error)
         if isinstance(shape, Fault):
             return shape

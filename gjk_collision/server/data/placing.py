@@ -102,8 +102,8 @@ class Sender:
             region = region_of(data, pose, source.inflation)
             placed = _placed(solid, pose, source, config)
             if data.seen is not None:
-                keep = source.inflation + pose.tilt_error(0.0, data.height)
-                seen = region_in(placed_boundary(data.seen, pose, keep))
+                inflation = source.inflation
+                seen = region_in(placed_boundary(data.seen, pose, inflation, data.height))
         except InputError as error:
             fault = Fault.of(error)
             return cls(name, source, message, pose, config, solid, fault=fault)

@@ -39,9 +39,9 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         An outline is not valid, or the holes leave no region. The index is that of the first
         coordinate of the outline.
     """
-    keep = inflation + pose.tilt_error(0.0, obstacles.height)
+    height = obstacles.height
     if obstacles.bounds is not None:
-        return region_in(placed_boundary(obstacles.bounds, pose, keep), inflation)
+        return region_in(placed_boundary(obstacles.bounds, pose, inflation, height), inflation)
     if not obstacles.has_region:
         return None
     ends = obstacles.offsets.astype(np.int64)
@@ -62,20 +62,21 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         raise InputError(region.status, "xy", 2 * int(ends[i]), rule)
     if pose == Pose() and not inflation:
         return region
-    placed = placed_boundary((region.boundary, region._radii), pose, keep)
+    placed = placed_boundary((region.boundary, region._radii), pose, inflation, height)
     return region._with_boundary(*placed, inflation)
 
 
-def placed_boundary(boundary: Boundary, pose: Pose, keep: float) -> Boundary:
+def placed_boundary(boundary: Boundary, pose: Pose, keep: float, height: float = 0.0) -> Boundary:
     """Return a boundary in the parent frame of a pose.
 
-    The distance to be kept from it includes the error of the pose, and `keep` [m].
+    The distance to be kept from it includes the error of the pose, and `keep` [m]. `height` is
+    the largest distance of a point from the plane of the pose [m].
     """
     segments, radii = boundary
     if pose == Pose() and not keep:
         return boundary
     points = segments.reshape(-1, 2)
-    errors = pose.transform_error(points).reshape(-1, 2).max(axis=1)
+    errors = pose.transform_error(points, height).reshape(-1, 2).max(axis=1)
     grown = np.nextafter(np.nextafter(radii + errors, np.inf) + keep, np.inf)
     grown = np.where((errors == 0.0) & (radii == 0.0), keep, grown)
     return pose.transform(points).reshape(segments.shape), grown

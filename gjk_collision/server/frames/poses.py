@@ -233,8 +233,10 @@ class Pose(NamedTuple):
         turned = self._rotate(points)
         return turned + self[:2]
 
-    def transform_error(self, points: Floats) -> Floats:
+    def transform_error(self, points: Floats, height: float = 0.0) -> Floats:
         """Return a bound of the distance of transformed points from their exact places (N,) [m].
+
+        `height` is the largest distance of a point from the plane of this frame [m].
 
         Notes
         -----
@@ -248,7 +250,7 @@ class Pose(NamedTuple):
         turned = self._rotate(points)
         error = lost_in_sum(turned[:, 0], self.x) + lost_in_sum(turned[:, 1], self.y)
         size = np.abs(points).sum(axis=1)
-        error += self.tilt_error(1.0) * size
+        error += self.tilt_error(1.0) * size + self.tilt_error(0.0, height)
         if self.yaw != 0.0:
             error += (6.0 * U + YAW_ERROR) * size + 2.0**-1060 * (size > 0.0)
         rounded_up: Floats = error * (1.0 + 16.0 * U)

@@ -402,9 +402,9 @@ class Config:
             rule = f"must be empty or one of {', '.join(self.usable_footprints)}"
             refuse("active_footprint", rule, repr(self.active_footprint))
         if self.active_footprint and (self.speed_footprints or self.is_footprint_received):
-            rule = "must be empty with speed_footprints, which chooses the footprint"
-            if self.is_footprint_received:
-                rule = "needs the parameter footprint or robot_radius"
+            rule = "needs the parameter footprint or robot_radius"
+            if self.speed_footprints:
+                rule = "must be empty with speed_footprints, which chooses the footprint"
             refuse("active_footprint", rule, repr(self.active_footprint))
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"
@@ -513,10 +513,10 @@ class Config:
                 rule = "cannot change while the node is active: the source is optional, so that"
                 return f"{name}: {rule} data that becomes too old is no longer an obstacle"
             if active and safe != "any" and (after < before) == (safe == "up"):
-                way = "increase" if safe == "up" else "decrease"
-                rule = f"can only {way} while the node is active"
                 if isinstance(after, bool):
                     return f"{name}: can be set to true only while the node is active"
+                way = "increase" if safe == "up" else "decrease"
+                rule = f"can only {way} while the node is active"
                 return f"{name}: {rule} (now {before:g}, requested {after:g})"
         return ""
 

@@ -101,11 +101,11 @@ inline std::string reason_of(const Snapshot& snapshot, Status status, Vec2 unsee
                 unseen.y);
   const std::string message = text.data();
   if (nearest == nullptr) return message + "and no source with marks_seen has usable data";
+  std::snprintf(text.data(), text.size(), "%.3f m from ", distance);
   const bool is_vehicle = nearest->source == "footprint";
-  std::snprintf(text.data(), text.size(),
-                is_vehicle ? "%.3f m from %s" : "%.3f m from what '%s' has seen", distance,
-                is_vehicle ? "the vehicle itself" : nearest->source.c_str());
-  return message + text.data() + " (require_seen)";
+  const std::string whose =
+      is_vehicle ? "the vehicle itself" : "what '" + nearest->source + "' has seen";
+  return message + text.data() + whose + " (require_seen)";
 }
 
 // The answer at one pose. If the snapshot has a fault, only COLLISION is kept.
