@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -127,6 +128,37 @@ TEST(Coverage, AShapeIsSeenUntilItLeaves) {
     }
   }
   EXPECT_GT(left, 20);
+}
+
+std::shared_ptr<const Region> rectangle(Vec2 low, Vec2 high) {
+  const std::array corners{low, Vec2{high.x, low.y}, high, Vec2{low.x, high.y}};
+  std::vector<Region::Segment> segments;
+  for (std::size_t i = 0; i < 4; ++i) segments.push_back({corners[i], corners[(i + 1) % 4], 0.0});
+  return std::make_shared<const Region>(segments);
+}
+
+TEST(Coverage, NothingIsLostWhereRegionsOverlapByTwentyMicrometres) {
+  Random random(3);
+  for (int n = 0; n < 300; ++n) {
+    std::vector<Coverage::Member> members;
+    // Tiles of random sizes; some share a corner with the vehicle at its own place.
+    std::vector<double> x{-8.0, -0.4, 0.6, 8.0};
+    std::vector<double> y{-8.0, -0.3, 0.3, 8.0};
+    for (int k = 0; k < 4; ++k) {
+      x.push_back(uniform(random, -3, 3));
+      y.push_back(uniform(random, -3, 3));
+    }
+    std::ranges::sort(x);
+    std::ranges::sort(y);
+    for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+      for (std::size_t k = 0; k + 1 < y.size(); ++k) {
+        members.push_back({rectangle({x[i], y[k]}, {x[i + 1] + 2e-5, y[k + 1] + 2e-5}), "tile"});
+      }
+    }
+    const Coverage coverage(members);
+    const Pose pose = n < 4 ? Pose{} : somewhere(random);
+    EXPECT_FALSE(coverage.unseen(vehicle(n % 2 == 0 ? 0.0 : 0.1), {pose, 0.0}, 0.0)) << n;
+  }
 }
 
 TEST(Coverage, WithoutRegionsNothingIsSeen) {

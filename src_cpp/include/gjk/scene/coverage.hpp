@@ -3,9 +3,11 @@
 // What sensors have seen: the union of regions. Space outside of it is not known to be free.
 //
 // A convex set is in the union if one region holds it, or if it can be divided into pieces that are
-// each in a region. The union itself is never computed, so any number of scans costs nothing until
-// a shape is at a border of what one of them has seen. A shape that is in the union may be called
-// unseen where two regions overlap by less than kFinest; the opposite never happens.
+// each in a region. Pieces are cut along a border of a region that holds their middle, and halved
+// where this does not divide them. The union itself is never computed, so any number of scans costs
+// nothing until a shape is at a border of what one of them has seen. A shape that is in the union
+// may be called unseen where two regions overlap by a few kApart or less, beside what is not
+// certain of them, or where many of their borders meet; the opposite never happens.
 #pragma once
 
 #include <cstddef>
@@ -57,16 +59,30 @@ class Coverage {
   std::pair<const Member*, double> nearest(Vec2 p) const noexcept;
 
  private:
-  static constexpr double kFinest = 0.004;  // m. Smaller pieces are not divided
-  static constexpr double kThin = 0.0005;   // m. A smaller radius is kept for each piece
-  static constexpr int kMostPieces = 4000;  // per question
+  static constexpr double kApart = 1e-6;           // m. Cuts are so far inside of a border
+  static constexpr double kFinest = 1e-5;          // m. Smaller pieces are not halved
+  static constexpr double kThin = 0.0005;          // m. A smaller radius is kept for each piece
+  static constexpr int kMostPieces = 4000;         // per question
+  static constexpr int kDeepest = 200;             // divisions of a piece
+  static constexpr std::size_t kMostCorners = 16;  // of a piece
   static constexpr std::size_t kMostVertices =
       32;  // of a part; one with more is replaced by its box
 
-  struct Triangle {
-    Vec2 a;
-    Vec2 b;
-    Vec2 c;
+  // A convex piece of a shape.
+  struct Polygon {
+    Vec2 corners[kMostCorners + 2];
+    std::size_t size = 0;
+
+    std::span<const Vec2> all() const noexcept { return {corners, size}; }
+    bool is_full() const noexcept { return size > kMostCorners; }
+    void add(Vec2 p) noexcept { corners[size++] = p; }
+    Vec2 middle() const noexcept;
+    // Divides it by a line; the second part is where `normal`, a unit vector, points to. False: a
+    // part reaches less than `least` (m) from the line, or has too many corners.
+    bool cut(Vec2 base, Vec2 normal, double least,
+             std::pair<Polygon, Polygon>& parts) const noexcept;
+    // Divides it across its longest edge, or from corner to corner if it has many.
+    bool halve(std::pair<Polygon, Polygon>& parts) const noexcept;
   };
   // The hull of some points, grown by a radius.
   struct Hull {
@@ -78,9 +94,14 @@ class Coverage {
   };
 
   bool holds_point(Vec2 p) const noexcept;
-  bool holds_piece(std::span<const Vec2> outline, double radius) const noexcept;
+  enum class Held : std::uint8_t { nothing, middle, all };
+  // What one region holds of a piece. If no region holds all of it, `cut` gets the borders that it
+  // may touch, of regions that hold its middle, until it returns true.
+  template <typename Cut>
+  Held held(std::span<const Vec2> outline, double radius, Vec2 middle, Cut&& cut) const noexcept;
   std::optional<Vec2> unseen(Hull& hull, int& left) const noexcept;
-  std::optional<Vec2> unseen(const Triangle& piece, double radius, int& left) const noexcept;
+  std::optional<Vec2> unseen(const Polygon& piece, double radius, int& left,
+                             int depth = 0) const noexcept;
   // On the way from `begin` to `end`: a point of the space that the shape sweeps.
   std::optional<Vec2> unseen(const Shape& shape, const Piece& way, double begin, double end,
                              double margin, int& left) const noexcept;
@@ -121,7 +142,9 @@ inline bool Coverage::holds_point(Vec2 p) const noexcept {
                              [p](const Member& each) noexcept { return each.region->contains(p); });
 }
 
-inline bool Coverage::holds_piece(std::span<const Vec2> outline, double radius) const noexcept {
+template <typename Cut>
+Coverage::Held Coverage::held(std::span<const Vec2> outline, double radius, Vec2 middle,
+                              Cut&& cut) const noexcept {
   std::array<double, 4 * kMostVertices> x;
   std::array<double, 4 * kMostVertices> y;
   for (std::size_t i = 0; i < outline.size(); ++i) {
@@ -129,8 +152,69 @@ inline bool Coverage::holds_piece(std::span<const Vec2> outline, double radius) 
     y[i] = outline[i].y;
   }
   const Convex piece = Convex::view(x.data(), y.data(), outline.size(), radius);
-  return std::ranges::any_of(
-      members_, [&](const Member& each) noexcept { return each.region->covers(piece); });
+  Held held = Held::nothing;
+  bool is_cut = false;
+  const auto visit = [&](const Region::Segment& border) noexcept {
+    is_cut = is_cut || cut(border);
+    return is_cut;
+  };
+  for (const Member& each : members_) {
+    if (is_cut && each.region->crosses(piece, visit)) continue;
+    if (!each.region->contains(middle)) continue;
+    held = Held::middle;
+    if (is_cut || !each.region->crosses(piece, visit)) return Held::all;
+  }
+  return held;
+}
+
+inline Vec2 Coverage::Polygon::middle() const noexcept {
+  Vec2 sum;
+  for (const Vec2 p : all()) sum = sum + p;
+  return (1.0 / static_cast<double>(size)) * sum;
+}
+
+inline bool Coverage::Polygon::cut(Vec2 base, Vec2 normal, double least,
+                                   std::pair<Polygon, Polygon>& parts) const noexcept {
+  std::array<double, kMostCorners> height;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double off = dot(corners[i] - base, normal);
+    height[i] = std::fabs(off) < 0.1 * kApart ? 0.0 : off;  // no two corners in one place
+  }
+  const auto [low, high] = std::minmax_element(height.begin(), height.begin() + size);
+  if (!(*low < -least) || !(*high > least)) return false;
+  std::pair<Polygon, Polygon> divided;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t next = i + 1 < size ? i + 1 : 0;
+    const double from = height[i];
+    const double to = height[next];
+    if (from <= 0.0) divided.first.add(corners[i]);
+    if (from >= 0.0) divided.second.add(corners[i]);
+    if ((from < 0.0 && to > 0.0) || (from > 0.0 && to < 0.0)) {
+      const Vec2 on = corners[i] + (from / (from - to)) * (corners[next] - corners[i]);
+      divided.first.add(on);
+      divided.second.add(on);
+    }
+    if (divided.first.is_full() || divided.second.is_full()) return false;
+  }
+  parts = divided;
+  return true;
+}
+
+inline bool Coverage::Polygon::halve(std::pair<Polygon, Polygon>& parts) const noexcept {
+  std::size_t longest = 0;
+  const auto edge = [this](std::size_t i) noexcept {
+    return corners[i + 1 < size ? i + 1 : 0] - corners[i];
+  };
+  for (std::size_t i = 1; i < size; ++i) {
+    if (norm1(edge(i)) > norm1(edge(longest))) longest = i;
+  }
+  Vec2 base = corners[longest] + 0.5 * edge(longest);
+  Vec2 normal = edge(longest);
+  if (size + 2 > kMostCorners) {
+    base = corners[longest];
+    normal = perpendicular(corners[(longest + size / 2) % size] - base);
+  }
+  return norm1(edge(longest)) > kFinest && cut(base, (1.0 / norm(normal)) * normal, 0.0, parts);
 }
 
 inline std::optional<Vec2> Coverage::unseen(Hull& hull, int& left) const noexcept {
@@ -140,13 +224,14 @@ inline std::optional<Vec2> Coverage::unseen(Hull& hull, int& left) const noexcep
   std::array<Vec2, 4 * kMostVertices + 1> outline;
   std::size_t size = detail::convex_hull(std::span(hull.points, hull.size), outline.data());
   if (size == 0) return Vec2{};
-  if (holds_piece(std::span(outline).first(size), hull.radius)) return {};
+  const auto any = [](const Region::Segment&) noexcept { return true; };
+  if (held(std::span(outline).first(size), hull.radius, outline[0], any) == Held::all) return {};
   for (std::size_t i = 0; i < size; ++i) {
     if (!holds_point(outline[i])) return outline[i];
   }
   double extent = 0.0;
   for (std::size_t i = 0; i < size; ++i) extent = std::fmax(extent, norm1(outline[i]));
-  const double slack = 0x1p-45 * (extent + hull.radius);  // of the middles of all divisions
+  const double slack = 0x1p-42 * (extent + hull.radius);  // of the corners of all cuts
   double radius = hull.radius + slack;
   std::array<Vec2, 32 * kMostVertices> sums;
   std::array<Vec2, 64 * kMostVertices + 1> rounded;
@@ -168,33 +253,36 @@ inline std::optional<Vec2> Coverage::unseen(Hull& hull, int& left) const noexcep
       if (!holds_point(p)) return p;
     }
   }
-  for (std::size_t i = 1; i == 1 || i + 1 < size; ++i) {
-    const Triangle piece{corners[0], corners[std::min(i, size - 1)],
-                         corners[std::min(i + 1, size - 1)]};
+  constexpr std::size_t kMost = kMostCorners - 4;  // of them are cut off
+  for (std::size_t first = 1; first == 1 || first + 1 < size; first += kMost - 2) {
+    Polygon piece;
+    piece.add(corners[0]);
+    for (std::size_t i = first; i < std::min(size, first + kMost - 1); ++i) piece.add(corners[i]);
     if (const auto point = unseen(piece, radius, left)) return point;
   }
   return {};
 }
 
-// The corners are seen.
-inline std::optional<Vec2> Coverage::unseen(const Triangle& piece, double radius,
-                                            int& left) const noexcept {
-  const std::array outline{piece.a, piece.b, piece.c};
-  const Vec2 center = (1.0 / 3.0) * (piece.a + piece.b + piece.c);
-  if (--left < 0) return center;
-  if (holds_piece(outline, radius)) return {};
-  Triangle turned = piece;  // its longest edge is from a to b
-  const auto length = [](Vec2 p, Vec2 q) noexcept { return norm(q - p); };
-  const double ab = length(piece.a, piece.b);
-  const double bc = length(piece.b, piece.c);
-  const double ca = length(piece.c, piece.a);
-  if (bc >= ab && bc >= ca) turned = {piece.b, piece.c, piece.a};
-  if (ca > ab && ca > bc) turned = {piece.c, piece.a, piece.b};
-  if (!(std::fmax(ab, std::fmax(bc, ca)) > kFinest)) return center;
-  const Vec2 middle = 0.5 * turned.a + 0.5 * turned.b;
-  if (!holds_point(middle)) return middle;
-  if (const auto point = unseen({turned.a, middle, turned.c}, radius, left)) return point;
-  return unseen({middle, turned.b, turned.c}, radius, left);
+// The corners of the shape are seen.
+inline std::optional<Vec2> Coverage::unseen(const Polygon& piece, double radius, int& left,
+                                            int depth) const noexcept {
+  const Vec2 middle = piece.middle();
+  if (--left < 0 || depth > kDeepest) return middle;
+  std::pair<Polygon, Polygon> parts;
+  const auto cut = [&](const Region::Segment& border) noexcept {
+    if (border.from == border.to) return false;
+    const Vec2 along = border.to - border.from;
+    Vec2 inwards = (1.0 / norm(along)) * perpendicular(along);
+    if (dot(middle - border.from, inwards) < 0.0) inwards = -inwards;
+    const double off = border.radius + radius + kApart;
+    return piece.cut(border.from + off * inwards, inwards, kApart, parts);
+  };
+  const Held what = held(piece.all(), radius, middle, cut);
+  if (what == Held::all) return {};
+  if (what == Held::nothing) return middle;
+  if (parts.first.size == 0 && !piece.halve(parts)) return middle;
+  if (const auto point = unseen(parts.second, radius, left, depth + 1)) return point;
+  return unseen(parts.first, radius, left, depth + 1);
 }
 
 GJK_KERNEL std::optional<Vec2> Coverage::unseen(const Shape& shape, const Placement& at,

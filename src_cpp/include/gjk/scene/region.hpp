@@ -76,8 +76,22 @@ class Region {
   // Whether an exact point is inside. False on the boundary, and within the radius of a segment.
   bool contains(Vec2 p) const noexcept;
 
-  // Whether all points of a shape are certainly inside.
-  bool covers(const Convex& shape) const noexcept;
+  // Whether contact of a shape with the boundary is not excluded. `visit` gets each segment that
+  // may be touched, until it returns true.
+  template <typename Visit>
+  bool crosses(const Convex& shape, Visit&& visit) const noexcept {
+    if (!in_domain(shape, shape)) return true;
+    bool is_crossed = false;
+    const Exhausted search = tree_.overlapping(
+        FloatBox::around(Box{shape.box().low - middle_, shape.box().high - middle_}.grown(
+            shape.beyond_box() + 4.0 * kUnitRoundoff * (2.0 * shape.extent + extent_))),
+        {}, [&](std::uint32_t k) noexcept {
+          if (is_free(collide(shape, SegmentShape(segments_[k], {}).convex))) return false;
+          is_crossed = true;
+          return visit(segments_[k]);
+        });
+    return is_crossed || !search.is_complete();
+  }
 
   // m. Lower bound on the distance of a point to the true boundary.
   double least_distance(Vec2 p) const noexcept {
@@ -487,20 +501,6 @@ GJK_KERNEL bool Region::contains(Vec2 p) const noexcept {
                       return is_near;
                     });
   return !is_near && holds(p, {});
-}
-
-GJK_KERNEL bool Region::covers(const Convex& shape) const noexcept {
-  if (!in_domain(shape, shape) || !bounds_.holds(shape.box())) return false;
-  if (!holds(shape.vertex(0), {})) return false;
-  bool touches = false;
-  const Exhausted search = tree_.overlapping(
-      FloatBox::around(Box{shape.box().low - middle_, shape.box().high - middle_}.grown(
-          shape.beyond_box() + 4.0 * kUnitRoundoff * (2.0 * shape.extent + extent_))),
-      {}, [&](std::uint32_t k) noexcept {
-        touches = !is_free(collide(shape, SegmentShape(segments_[k], {}).convex));
-        return touches;
-      });
-  return search.is_complete() && !touches;
 }
 
 GJK_KERNEL double Region::to_outside(const Shape& shape, const Placement& at) const noexcept {

@@ -78,7 +78,7 @@ struct Convex {
     c.take_extremes(outline.farthest);
     c.error = outline.has_tiny ? kTinyError : 0.0;
     const auto at = [&c](long i) { return snapped(c.vertex(static_cast<int>(i))); };
-    if (!outline.is_surely_convex && c.extent <= kMaxCoordinate &&
+    if (size > 2 && !outline.is_surely_convex && c.extent <= kMaxCoordinate &&
         exact::first_reflex_vertex(size, at) >= 0) {
       c.extent = kNaN;
     }
