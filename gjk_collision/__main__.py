@@ -315,6 +315,8 @@ def _record(given: argparse.Namespace) -> int:
         return _refuse("record", "needs either SCENE.json or --live")
     if given.live:
         return _record_live(given)
+    if given.params is not None or given.node or given.seconds != inf:
+        return _refuse("record", "--params, --node and --seconds need --live")
     try:
         count = write_bag(given.scene, given.bag, given.storage)
     except (SceneError, OSError) as error:

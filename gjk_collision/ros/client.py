@@ -114,7 +114,7 @@ class CollisionClient(Questions):
         executor: Executor | None = None,
     ) -> None:
         self._node = node
-        super().__init__(frame)
+        super().__init__(frame, server)
         self.timeout = as_number(timeout, "timeout")
         if not 0.0 < self.timeout <= LONGEST:
             refuse("timeout", f"must be positive, and at most {LONGEST:g} s", timeout)
@@ -285,9 +285,17 @@ class CollisionClient(Questions):
 
     @property
     def _timed_out(self) -> str:
-        name = self._clients["Collide"].srv_name.rpartition("/")[0]
-        where = "" if self._clients["Collide"].service_is_ready() else "; it is not there"
-        return f"no reply from {name} within {self.timeout} s{where}"
+        node, client = self._node, self._clients["Collide"]
+        name = node.resolve_service_name(client.srv_name).rpartition("/")[0]
+        text = f"no reply from {name} within {self.timeout} s"
+        if client.service_is_ready():
+            return text
+        found = [
+            service.rpartition("/")[0]
+            for service, kinds in node.get_service_names_and_types()  # of clients, too
+            if "gjk_collision/srv/Collide" in kinds and node.count_services(service)
+        ]
+        return f"{text}; it is not there, but {' and '.join(found) or 'no other server'} is"
 
     def _missing(self, kind: Any) -> Any:
         """Return what stands for a reply of a type of service that does not arrive in time."""

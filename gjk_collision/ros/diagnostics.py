@@ -19,6 +19,7 @@ from ..server.frames import lookup
 from ..server.frames.poses import FrameError
 from ..server.server import Server
 from ..verdict import Status, Verdict
+from .publishers import NOTHING_RECEIVED, publishers
 from .received_transforms import ReceivedTransforms
 from .timers import steady_timer
 
@@ -132,7 +133,7 @@ class Diagnostics:
         state = self._last_state()
         verdict, status = Verdict(state.verdict.verdict), Status(state.verdict.status)
         level = {Verdict.FREE: OK, Verdict.UNKNOWN: ERROR}.get(verdict, WARN)
-        if status is Status.NOT_ACTIVE:
+        if status is Status.NOT_ACTIVE and "failed" not in state.verdict.message:
             level = WARN
         text = f"{verdict.name} / {status.name}"
         found = state.nearest_id != -1
@@ -170,12 +171,31 @@ class Diagnostics:
         reports = self._server.reports()
         if not reports:
             return [_status("", WARN, "no data is received: the node is not active")]
-        return [_input(each) for each in reports]
+        return [self._input(each) for each in reports]
+
+    def _input(self, report: Report) -> DiagnosticStatus:
+        name = report.source
+        if report.sender not in ("", report.source):
+            name = f"{report.source}: {report.sender}"
+        words = {
+            "age": f"{report.age:.3f} s",
+            "count": report.count,
+            "received": report.received,
+            "dropped": report.dropped,
+        }
+        if report.fault is None:
+            return _status(name, OK, "used", **words)
+        text = f"{report.fault.status.name}: {report.fault.message}"
+        if report.fault.status in NOTHING_RECEIVED:
+            text += f"; {publishers(self._node, self._server.config, report.source)}"
+        return _status(name, WARN if report.is_excused else ERROR, text, **words)
 
     def _frames(self) -> list[DiagnosticStatus]:
         server, config = self._server, self._server.config
         words = {"base frame": config.base_frame, "check frame": config.check_frame}
         words["transforms"] = str(server.transforms)
+        if not server.is_active:
+            return [_status("", WARN, "not used: the node is not active", **words)]
         try:
             pose = lookup.ego_pose(config, server.transforms, server.now())
         except FrameError as error:
@@ -237,22 +257,6 @@ class Diagnostics:
             "configured period of heartbeats": f"{beat * 1e3:g} ms",
         }
         return [_status("", WARN if late or slow else OK, text, **words)]
-
-
-def _input(report: Report) -> DiagnosticStatus:
-    name = report.source
-    if report.sender not in ("", report.source):
-        name = f"{report.source}: {report.sender}"
-    words = {
-        "age": f"{report.age:.3f} s",
-        "count": report.count,
-        "received": report.received,
-        "dropped": report.dropped,
-    }
-    if report.fault is None:
-        return _status(name, OK, "used", **words)
-    text = f"{report.fault.status.name}: {report.fault.message}"
-    return _status(name, WARN if report.is_excused else ERROR, text, **words)
 
 
 def _status(name: str, level: bytes, text: str, **words: object) -> DiagnosticStatus:

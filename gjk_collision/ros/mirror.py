@@ -76,7 +76,7 @@ class CollisionMirror(Questions):
     def __init__(
         self, node: Node, frame: str, *, server: str = "collision_server", own_thread: bool = True
     ) -> None:
-        super().__init__(frame)
+        super().__init__(frame, server)
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._mirror = _core.Mirror()

@@ -189,10 +189,8 @@ class CollisionServer(LifecycleNode):
                 self._subscribe_source(source, adapter)
                 if adapter.update is not None:
                     self._subscribe_updates(source, adapter.update)
-            if config.is_unseen_free:
-                self.get_logger().info(
-                    "space that no sensor has seen counts as free: see marks_seen and require_seen"
-                )
+            if config.unseen_note:
+                self.get_logger().info(config.unseen_note)
             if config.twist_topic:
                 kind = sources.message_class("twist_type", config.twist_type)
                 best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)

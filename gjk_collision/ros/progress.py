@@ -14,7 +14,7 @@ from ..server.frames import lookup
 from ..server.frames.poses import FrameError
 from ..server.pauses import steady_time
 from ..server.server import Server
-from ..verdict import Status
+from .publishers import NOTHING_RECEIVED, publishers
 from .timers import steady_timer
 
 __all__ = ["Progress"]
@@ -26,7 +26,6 @@ QUIET = 5.0  # s
 REMINDER = 60.0  # s
 
 SECOND = 1_000_000_000  # ns
-NOTHING_RECEIVED = (Status.NO_OBSTACLES, Status.NO_FOOTPRINT)
 
 
 @dataclass(slots=True)
@@ -199,7 +198,7 @@ class Progress:
                 if report.sender not in ("", report.source):
                     text = f"sender '{report.sender}': {text}"
             if fault.status in NOTHING_RECEIVED:
-                text = f"{text}; {self._publishers(report.source)}"
+                text = f"{text}; {publishers(self._node, config, report.source)}"
             found.setdefault(key, {})[f"{report.sender} {fault.status.name}"] = text
         try:
             lookup.ego_pose(config, server.transforms, now)
@@ -207,20 +206,3 @@ class Progress:
             affected = "~/state and requests without a frame are UNKNOWN"
             found["vehicle"] = {error.status.name: f"{error.status.name}: {error}; {affected}"}
         return found
-
-    def _publishers(self, name: str) -> str:
-        """Return a text about the publishers of a source, "footprint" or "twist_topic"."""
-        config = self._server.config
-        if name == "footprint":
-            topic, kind = "footprint", "geometry_msgs/msg/PolygonStamped"
-        elif name == "twist_topic":
-            topic, kind = config.twist_topic, config.twist_type
-        else:
-            source = config.source(name)
-            topic, kind = source.topic, source.type
-        publishers = self._node.get_publishers_info_by_topic(topic)
-        if not publishers:
-            return "the topic has no publisher"
-        if others := sorted({each.topic_type for each in publishers} - {kind}):
-            return f"the topic has publishers of {', '.join(others)}"
-        return f"the topic has {len(publishers)} publishers; check their quality of service"

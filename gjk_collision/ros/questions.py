@@ -35,10 +35,12 @@ _MODES = {mode: mode_number(mode) for mode in get_args(Mode)} | {"gradient": _co
 
 
 class Questions(ABC):
-    """The methods that ask a question. `frame` is the frame of all poses in questions."""
+    """The methods that ask a server. `frame` is the frame of all poses in questions."""
 
-    def __init__(self, frame: str) -> None:
+    def __init__(self, frame: str, server: str = "collision_server") -> None:
         self.frame = as_frame(frame, "frame")
+        if not server or server.endswith("/"):
+            refuse("server", "must be the name of a node, without '/' at its end", repr(server))
 
     @abstractmethod
     def _ask(

@@ -294,9 +294,10 @@ def test_what_requires_to_be_seen_is_never_dropped_while_the_node_is_active() ->
     strict = config.changed({"require_seen": True})
     assert config.refusal(strict, active=True) == ""
     assert "require_seen: can be set to true only" in strict.refusal(config, active=True)
-    assert not Config().is_unseen_free
-    assert not strict.is_unseen_free
-    assert config.is_unseen_free
+    assert not Config().unseen_note
+    assert not strict.unseen_note
+    assert "although marks_seen" in config.unseen_note
+    assert "see marks_seen" in Config().changed({"obstacles.type": SCAN}).unseen_note
     with pytest.raises(InputError, match="require_seen: needs a source with marks_seen"):
         Config(require_seen=True)
     with pytest.raises(InputError, match="seen_for: must be 0 if check_frame is base_frame"):

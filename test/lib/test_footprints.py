@@ -210,7 +210,8 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
 
     now(Status.NO_FOOTPRINT, "'odom'")
     drive(world, time, 0.5, stamp=time.now - S)
-    now(Status.STALE_FOOTPRINT, "1.000 s old, limit 0.5 s")
+    late = "1.000 s old, limit 0.5 s; it was 1.000 s old when it was received: compare the clocks"
+    now(Status.STALE_FOOTPRINT, late)
     drive(world, time, 0.5)
     chosen = world.snapshot(**time.both)
     assert chosen.footprint_name == "small"
@@ -218,7 +219,7 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
     time.pass_(0.3)
     drive(world, time, 0.5, stamp=time.now - round(0.3 * S))
     time.pass_(0.3)
-    now(Status.STALE_FOOTPRINT, "0.600 s old")
+    now(Status.STALE_FOOTPRINT, "0.600 s old, limit 0.5 s")
     drive(world, time, 0.5, stamp=time.now + S)
     now(Status.FUTURE_STAMP, "1.000 s ahead")
     drive(world, time, 0.5)

@@ -932,6 +932,7 @@ def test_all_commands_end_alike(
         (["record", nowhere, out], 2),
         (["record", file, out], 2),
         (["record", scene, file], 2),
+        (["record", scene, out, "--seconds", "3"], 2),
         (["record", scene, f"{file}/bag"], 2),
         (["trace", bag, "--at", "1", "--params", nowhere], 2),
         (["trace", bag, "--at", "-1"], 2),

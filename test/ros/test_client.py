@@ -402,6 +402,7 @@ def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
         client._node, "odom", server="nobody", timeout=0.1, executor=client._executor
     )
     assert not lonely.wait_for_server(0.1)
+    assert lonely.get_snapshot().verdict.message.endswith("it is not there, but /puppet is")
     poses = ask(lonely, "check_poses")
     assert poses.verdicts.tolist() == [Verdict.UNKNOWN] * 3
     assert poses.statuses.tolist() == [Status.UNDEFINED] * 3
@@ -599,6 +600,12 @@ def test_bad_arguments_are_refused(client, puppet):
             CollisionClient(client._node, "odom", max_outstanding=wrong)
     with pytest.raises(InputError, match="timeout: must be a number"):
         CollisionClient(client._node, "odom", timeout=True)
+    for kind in (CollisionClient, CollisionMirror):
+        for server in ("", "puppet/"):
+            with pytest.raises(
+                InputError, match="server: must be the name of a node, without '/'"
+            ):
+                kind(client._node, "odom", server=server)
     for frame in ("", "/odom", "odom/", "/", None):
         for kind in (CollisionClient, CollisionMirror):
             with pytest.raises(InputError, match="frame: must be the name of a frame, without"):

@@ -60,6 +60,7 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     assert now["kernel"] == (DiagnosticStatus.OK, "self-test passed")
     assert now["radar"][0] == DiagnosticStatus.WARN  # excused
     assert "NO_OBSTACLES" in now["radar"][1]
+    assert now["radar"][1].endswith("; the topic has no publisher")
     bench.stop_publishing()
     bench.until(lambda: levels()["obstacles"][0] == DiagnosticStatus.ERROR, "stale")
     assert levels()["obstacles"][1].startswith("STALE_OBSTACLES")
@@ -92,6 +93,8 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
     assert said(bench.states[-1])[0] is Verdict.UNKNOWN
     bench.transition("deactivate")
     bench.until(lambda: affected() == "all requests except ~/check_shapes", "not active")
+    [frames] = [each for each in heard[-1].status if each.name == "unplaced: frames"]
+    assert frames.level == DiagnosticStatus.WARN
 
 
 def test_markers_while_somebody_looks(start: Start) -> None:

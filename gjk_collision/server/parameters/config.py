@@ -423,12 +423,18 @@ class Config:
         return not (self.footprint or self.robot_radius or self.speed_footprints)
 
     @property
-    def is_unseen_free(self) -> bool:
-        """Whether a scan is a source, and space that nobody has seen counts as free."""
+    def unseen_note(self) -> str:
+        """Why space that nobody has seen counts as free although one may expect otherwise."""
+        free = "space that no sensor has seen counts as free"
         grids = [each for each in self.sources if each.type in (GRID, COSTMAP)]
-        bounded = any(each.unknown_is_occupied for each in grids)
-        scans = any(each.type == SCAN for each in self.sources)
-        return scans and not bounded and not self.require_seen
+        if self.require_seen:
+            return ""
+        if self.seen_for or any(each.marks_seen for each in self.sources):
+            return f"{free} although marks_seen or seen_for is set: require_seen is false"
+        if any(each.unknown_is_occupied for each in grids):
+            return ""
+        is_scan = any(each.type == SCAN for each in self.sources)
+        return f"{free}: see marks_seen and require_seen" if is_scan else ""
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> "Config":

@@ -39,9 +39,16 @@ inline std::int64_t nanoseconds(double seconds) noexcept {
 inline std::string too_old(std::int64_t age, std::int64_t silence, double timeout) {
   const std::int64_t limit = nanoseconds(timeout);
   if (std::max(age, silence) <= limit) return {};
-  return age > limit ? detail::formatted("%.3f s old, limit %g s", detail::in_seconds(age), timeout)
-                     : detail::formatted("no new stamp received for %.3f s, limit %g s",
-                                         detail::in_seconds(silence), timeout);
+  if (age <= limit) {
+    return detail::formatted("no new stamp received for %.3f s, limit %g s",
+                             detail::in_seconds(silence), timeout);
+  }
+  std::string text = detail::formatted("%.3f s old, limit %g s", detail::in_seconds(age), timeout);
+  if (age - silence > limit) {
+    text += detail::formatted("; it was %.3f s old when it was received: compare the clocks",
+                              detail::in_seconds(age - silence));
+  }
+  return text;
 }
 
 // Why a stamp is too far ahead of the clock (`ahead`, ns); empty: it is not. `limit`: s.

@@ -10,6 +10,7 @@
 
 #include "gjk/arithmetic.hpp"
 #include "gjk/certificate.hpp"
+#include "gjk/rules/age.hpp"
 #include "gjk/rules/answers.hpp"
 #include "gjk/rules/arguments.hpp"
 #include "gjk/rules/fields.hpp"
@@ -88,7 +89,9 @@ inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFre
   if (found.status == Status::time_budget) {
     return refused<NearestFreeAnswer>(
         {found.status, "max_shift", -1,
-         "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +
+         formatted("the search took longer than time_budget (%g s): use a smaller max_shift "
+                   "or a tolerance larger than %g m",
+                   budget.search_time, options.tolerance) +
              got(request.max_shift)});
   }
   if (found.status != Status::success) {

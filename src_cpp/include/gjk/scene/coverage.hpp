@@ -52,8 +52,9 @@ class Coverage {
   std::optional<Leaving> leaving(const Shape& shape, const Piece& way, double margin,
                                  double tolerance) const noexcept;
 
-  // m. Every shift that brings the shape into what was seen is at least so long.
-  double depth(const Shape& shape, const Pose& pose) const noexcept;
+  // m. Every shift that brings the shape into what was seen is at least so long. The search for a
+  // greater length ends at `enough`.
+  double depth(const Shape& shape, const Pose& pose, double enough = kInfinity) const noexcept;
 
   // The member that is nearest to a point, and its distance (m); null: there is none.
   std::pair<const Member*, double> nearest(Vec2 p) const noexcept;
@@ -345,23 +346,29 @@ GJK_KERNEL std::optional<Coverage::Leaving> Coverage::leaving(const Shape& shape
   }
 }
 
-GJK_KERNEL double Coverage::depth(const Shape& shape, const Pose& pose) const noexcept {
+GJK_KERNEL double Coverage::depth(const Shape& shape, const Pose& pose,
+                                  double enough) const noexcept {
   const Transform at = Transform::from_pose(pose);
   double most = 0.0;
+  double radius = 0.0;
+  const auto look_at = [&](Vec2 p, double error) noexcept {
+    double least = members_.empty() ? 0.0 : kInfinity;
+    for (const Member& each : members_) {
+      if (!(least > most)) return;
+      const bool is_in = each.region->contains(p);
+      least = is_in ? 0.0 : std::fmin(least, each.region->least_distance(p) - error);
+    }
+    most = std::fmax(most, least);
+  };
   for (int i = 0; i < shape.parts(); ++i) {
     const Convex part = shape.part(i);
+    radius = std::fmax(radius, part.radius);
     const double error = part.error + at.t_error + 2.0 * at.error(part.extent);
-    for (int k = 0; k < part.size; ++k) {
-      const Vec2 p = at.apply(part.vertex(k));
-      double least = kInfinity;
-      for (const Member& each : members_) {
-        if (!(least > most)) break;
-        const bool is_in = each.region->contains(p);
-        least = is_in ? 0.0 : std::fmin(least, each.region->least_distance(p) - error);
-      }
-      if (least > most && least < kInfinity) most = least;
-    }
+    for (int k = 0; k < part.size && most < enough; ++k) look_at(at.apply(part.vertex(k)), error);
   }
+  if (most > 0.0) return most;
+  // All corners are seen. This point may be off the shape by what a polygon adds to its radius.
+  if (const auto point = unseen(shape, {pose, 0.0}, 0.0)) look_at(*point, 0.02 * radius + kApart);
   return most;
 }
 
