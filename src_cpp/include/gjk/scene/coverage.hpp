@@ -183,21 +183,23 @@ inline bool Coverage::Polygon::cut(Vec2 base, Vec2 normal, double least,
   }
   const auto [low, high] = std::minmax_element(height.begin(), height.begin() + size);
   if (!(*low < -least) || !(*high > least)) return false;
-  std::pair<Polygon, Polygon> divided;
+  parts = {};
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t next = i + 1 < size ? i + 1 : 0;
     const double from = height[i];
     const double to = height[next];
-    if (from <= 0.0) divided.first.add(corners[i]);
-    if (from >= 0.0) divided.second.add(corners[i]);
+    if (from <= 0.0) parts.first.add(corners[i]);
+    if (from >= 0.0) parts.second.add(corners[i]);
     if ((from < 0.0 && to > 0.0) || (from > 0.0 && to < 0.0)) {
       const Vec2 on = corners[i] + (from / (from - to)) * (corners[next] - corners[i]);
-      divided.first.add(on);
-      divided.second.add(on);
+      parts.first.add(on);
+      parts.second.add(on);
     }
-    if (divided.first.is_full() || divided.second.is_full()) return false;
+    if (parts.first.is_full() || parts.second.is_full()) {
+      parts = {};
+      return false;
+    }
   }
-  parts = divided;
   return true;
 }
 
