@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from ..errors import InputError
 from ..replay.bag import Bag, BagError
 from ..replay.case import Case, CaseError
-from ..replay.data_change import first_change
+from ..replay.data_change import changes
 from ..replay.drive import TRANSFORM, Drive
 from ..replay.events import Events
 from ..replay.expect import Expectations
@@ -205,16 +205,19 @@ class _Job:
         if isinstance(old, dict):
             names = [name for name in sorted(old | new) if old.get(name) != new.get(name)]
             differing = [[name, old.get(name), new.get(name)] for name in names]
+        causes = why(
+            _beside(self._golden_path, "origin"),
+            self._about.get("origin"),
+            differing,
+            self._explained,
+        )
+        if self._golden.failures and not causes:
+            causes = ["no difference in parameters, faults, recording or version: the code"]
         return {
             **self._golden.to_dict(),
             "names": list(self._options.names),
             "parameters": differing,
-            "why": why(
-                _beside(self._golden_path, "origin"),
-                self._about.get("origin"),
-                differing,
-                self._explained,
-            ),
+            "why": causes,
         }
 
     def _explained(self, golden: Path, topic: str, begin: float) -> str:
@@ -223,7 +226,7 @@ class _Job:
         with suppress(Exception), Bag(golden) as old, Bag(case.bag) as new:
             topics = choose(new, case.config, case.topics)
             time = min(old.begin, new.begin) + round(begin * 1e9)
-            return first_change(old, new, topic, time, topics, case.config)
+            return changes(old, new, topic, time, topics, case.config)
         return ""  # the golden bag was deleted or moved
 
     def _describe(self, bag: Bag, topics: Topics) -> None:

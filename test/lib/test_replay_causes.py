@@ -21,16 +21,20 @@ from replays import bag_of, replay
 from write_scenarios import CAR, EGO, POINT, Road, at, steps, thing
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.causes import _value
+from gjk_collision.replay.data_change import changes
 from gjk_collision.replay.drive import TRANSFORM
 from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
 from gjk_collision.replay.interfaces import message
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.server.data.faults import Fault
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.frames.poses import Pose
+from gjk_collision.server.parameters.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 WIDE = [(x, 1.5 * y) for x, y in EGO]
@@ -134,6 +138,64 @@ def test_regression_is_named(
         assert "why: recording" not in output
     what, _, reason = event.rpartition("s: ") if event[0].isdigit() else event.partition(": ")
     assert what in page and reason in page
+
+
+def listed(t: float) -> Obstacles:
+    """Two obstacles that drive to the left."""
+    return Obstacles(
+        frame="odom", stamp=at(t), ids=np.array([1, 2]), kinds=np.zeros(2, np.uint8),
+        offsets=np.array([0, 1, 2]), xy=np.zeros(4), radius=np.array([0.5, 0.25]),
+        poses=np.array([8.0, t, 0.0, 4.0, t, 0.0]), velocities=np.tile([0.0, 1.0, 0.0], 2),
+        margins=np.zeros(2),
+    )  # fmt: skip
+
+
+def moved(each: Obstacles) -> Obstacles:
+    return replace(each, poses=each.poses + np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0]))
+
+
+FIRST = "the message of 0.200 s: "
+
+
+@pytest.mark.parametrize(
+    ("edits", "text"),
+    [
+        ([(0.2, moved)], f"{FIRST}obstacle 1 moved by 0.3 m (9 of 11 messages differ)"),
+        ([(0.2, moved), (0.6, lambda each: replace(each, margins=np.array([0.0, 0.1])))],
+         f"{FIRST}obstacle 1 moved by 0.3 m; the message of 0.600 s: obstacle 2 margins 0 -> 0.1 m "
+         "(9 of 11 messages differ)"),
+        ([(0.2, lambda each: replace(each, velocities=2.0 * each.velocities))],
+         f"{FIRST}obstacle 1 velocities (0, 1, 0) -> (0, 2, 0) m/s, m/s, rad/s, obstacle 2 "
+         "velocities (0, 1, 0) -> (0, 2, 0) m/s, m/s, rad/s (9 of 11 messages differ)"),
+        ([(0.2, lambda each: replace(each, frame="map"))],
+         f"{FIRST}header.frame_id 'odom' -> 'map' (9 of 11 messages differ)"),
+        ([(0.2, lambda each: replace(each, ids=each.ids[::-1].copy()))],
+         f"{FIRST}obstacle 1, obstacle 2 have each other's ids (9 of 11 messages differ)"),
+        ([(1.0, lambda each: replace(each, radius=each.radius + np.array([1e-9, 0.0])))],
+         "the message of 1.000 s: obstacle 1 radius 0.5 -> 0.500000001 m"),
+        ([(1.0, lambda each: replace(each, radius=each.radius * np.nan))],
+         "the message of 1.000 s: obstacle 1 radius 0.5 -> nan m, obstacle 2 radius 0.25 -> nan m"),
+        ([(1.0, lambda each: replace(each, stamp=each.stamp - 10**8))],
+         "the message of 1.000 s: stamp moved by -0.100 s"),
+        ([(0.2, lambda each: None)], "the message of 0.200 s is missing (9 of 11 messages differ)"),
+    ],
+)  # fmt: skip
+def test_all_that_differs_on_a_topic_is_named(
+    edits: list[tuple[float, Callable[[Obstacles], Obstacles | None]]], text: str, tmp_path: Path
+) -> None:
+    for name in ("old", "new"):
+        with BagWriter(tmp_path / name) as writer:
+            for t in steps(1.0, 10.0):
+                each: Obstacles | None = listed(t)
+                for begin, edit in edits if name == "new" else ():
+                    each = edit(each) if each is not None and t >= begin else each
+                if each is not None:
+                    writer.obstacles(each, "/obstacles", log=at(t))
+    config = Config(robot_radius=1.0, base_frame="odom")
+    with Bag(tmp_path / "old") as old, Bag(tmp_path / "new") as new:
+        topics = choose(new, config, {})
+        assert changes(old, new, "/obstacles", old.begin, topics, config) == text
+        assert changes(old, old, "/obstacles", old.begin, topics, config) == ""
 
 
 @needs_browser
