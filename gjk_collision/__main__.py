@@ -413,9 +413,6 @@ def _info(given: argparse.Namespace) -> int:
                 print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
             for note in bag.notes():
                 print(f"note: {note}")
-            if bag.incomplete:
-                text = f"{given.bag.name}: the recording is incomplete: {bag.incomplete}"
-                return _refuse("info", text, BROKEN)
     except BagError as error:
         return _refuse("info", error, BROKEN)
     return 0

@@ -21,20 +21,10 @@ from rosbags.rosbag2.reader import DirectoryReader
 from ..server.adapters import CONVERTERS
 from ..server.adapters.updates import UPDATES
 from ..server.services import RECORDED
+from .damage import STORAGE, advice, damage, text_of
 from .file_order import step_back
+from .foreign import CDR, without_foreign
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, as_today, defined_types, typestore
-from .salvage import (
-    CDR,
-    NO_BREAK,
-    STORAGE,
-    SalvageError,
-    advice,
-    damaged_chunk,
-    salvage,
-    text_of,
-    was_closed,
-    without_end,
-)
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
@@ -91,9 +81,6 @@ class Bag:
     begin, end : int
         Log time of the first message, and that of the last message + 1 [ns]. If metadata.yaml
         names a longer time, this time.
-    incomplete : str
-        Why the recording is not complete, and how to repair it; empty: nothing is known to be
-        missing. The part before the break can be read.
 
     Raises
     ------
@@ -103,19 +90,13 @@ class Bag:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._folder: TemporaryDirectory[str] | None = None
         self._left_out: dict[str, str] = {}  # topics and definitions, with their encoding
-        self._last = NO_BREAK  # messages with later log times are not read
+        self._folder = TemporaryDirectory(prefix="gjk_collision_")
         try:
-            self._reader, wrong = self._opened()
+            self._reader = self._opened()
         except Exception as error:  # a damaged file can raise any error
-            try:
-                self._reader, wrong = self._salvaged()
-            except Exception as second:
-                self._remove_copy()
-                explains = isinstance(second, ModuleNotFoundError | SalvageError)
-                text = text_of(second if explains else error)
-                raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
+            self._folder.cleanup()
+            raise BagError(f"{path.name}: cannot be read as a bag: {text_of(error)}") from error
         if self._is_compressed():
             self.__exit__(None, None, None)
             rule = "its messages are compressed (zstd), described only in metadata.yaml"
@@ -131,16 +112,13 @@ class Bag:
         self._connections = [each for each in self._reader.connections if each not in others]
         if self._reader.message_count <= sum(each.msgcount for each in others) or not files:
             self.__exit__(None, None, None)
-            reason = f" that can be read: {wrong}; {advice(path)}" if wrong else ""
-            text = f"the recording contains no message{reason}"
-            text = "; ".join(filter(None, (text, self._foreign())))
+            text = "; ".join(filter(None, ("the recording contains no message", self._foreign())))
             raise BagError(f"{path.name}: {text}")
         if not 0 <= self.begin < self.end <= 2**63:
             self.__exit__(None, None, None)
             rule = "log times must be >= 0 and < 2^63 ns"
             text = f"{rule} (got {self.begin} to {self.end - 1} ns)"
             raise BagError(f"{path.name}: {text}; remove the messages with other log times")
-        self.incomplete = f"{wrong}; {advice(path)}" if wrong else ""
         self.topics: dict[str, set[str]] = {}
         self.counts: Counter[str] = Counter()
         for each in self._connections:
@@ -161,7 +139,7 @@ class Bag:
         # A truncated file can also fail here. The error was reported before.
         with suppress(Exception):
             self._reader.close()
-        self._remove_copy()
+        self._folder.cleanup()
 
     @property
     def seconds(self) -> float:
@@ -187,16 +165,12 @@ class Bag:
                     if following < time:
                         text = f"the log time {following} ns follows {time} ns"
                         raise BagError(f"the index of a file is wrong: {text}")
-                    if following > self._last:
-                        break
                     count, time = count + 1, following
                     kind = _ros_name(connection.msgtype)
                     yield Message(connection.topic, kind, time, data)
             except Exception as error:
-                text = self.incomplete or f"{text_of(error)}; {advice(self.path)}"
+                text = f"{text_of(error)}; {advice(self.path)}"
                 raise BagError(self._break(text, time)) from error
-        if self.incomplete:
-            raise BagError(self._break(self.incomplete, time))
         if count != expected:
             text = f"truncated or damaged: {count} messages found, but its index lists {expected}"
             text += f"; {advice(self.path)}"
@@ -295,32 +269,20 @@ class Bag:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         return f"files overlap: {found[0]}{more}. Their messages are read in the order of log time"
 
-    def _opened(self) -> tuple[Reader, str]:
-        """Return a reader of the bag, and what is wrong with it; empty: nothing is known."""
-        path, wrong = self.path, ""
-        files = path.iterdir() if path.is_dir() else [path]
-        for file in sorted(each for each in files if each.suffix in STORAGE):
-            if why := without_end(file):
-                raise BagError(why)
-        reader = Reader(path)
-        reader.open()
-        for file in sorted(path.glob("*.mcap")) if path.is_dir() else [path]:
-            if file.suffix == ".mcap" and (why := damaged_chunk(file)):
-                raise BagError(why)
-        if path.suffix == ".db3" and not was_closed(path):
-            wrong = "its end is not noted in the file, and metadata.yaml is missing"
-        return reader, wrong
-
-    def _salvaged(self) -> tuple[Reader, str]:
-        """Return a reader of the part before the break, and what is wrong with the bag."""
-        self._folder = TemporaryDirectory(prefix="gjk_collision_")
-        folder = Path(self._folder.name)
-        part, wrong, self._last = salvage(self.path, folder, self._left_out)
-        if not (wrong or self._left_out):
-            raise BagError("no part of it is known to be damaged")
-        reader = Reader(part)
-        reader.open()
-        return reader, wrong
+    def _opened(self) -> Reader:
+        """Return a reader of the bag, or of its part that rosbags reads."""
+        if wrong := damage(self.path):
+            raise BagError(wrong)
+        try:
+            return _reader(self.path)
+        except (FileNotFoundError, ModuleNotFoundError):
+            raise
+        except Exception as error:  # a damaged file can raise any error
+            with suppress(Exception):
+                part, self._left_out = without_foreign(self.path, Path(self._folder.name))
+                if self._left_out:
+                    return _reader(part)
+            raise BagError(f"{text_of(error)}; {advice(self.path)}") from error
 
     def _is_compressed(self) -> bool:
         """Return whether the first message is compressed, which rosbags does not know."""
@@ -329,10 +291,6 @@ class Bag:
         with suppress(Exception):  # a damaged message is reported when it is read
             return next(self._reader.messages())[2].startswith(ZSTD)
         return False
-
-    def _remove_copy(self) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def _break(self, wrong: str, last: int) -> str:
         """Return the text that the bag is not complete; `last`: the last log time read [ns]."""
@@ -350,6 +308,12 @@ class Bag:
                 with suppress(Exception):
                     types.update(defined_types(each.msgtype, each.msgdef.data))
         return types
+
+
+def _reader(path: Path) -> Reader:
+    reader = Reader(path)
+    reader.open()
+    return reader
 
 
 def find_bags(folder: Path) -> list[Path]:

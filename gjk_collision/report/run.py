@@ -287,9 +287,6 @@ class _Job:
             for row in drive.rows():
                 t = (row.time - bag.begin) * 1e-9
                 if self._span.is_after(t):
-                    if bag.incomplete:
-                        text = f"the recording is incomplete: {bag.incomplete}"
-                        raise BagError(f"{bag.path.name}: {text}")
                     break
                 if t in self._span:
                     file.write(row.to_json() + "\n")

@@ -502,19 +502,6 @@ def test_the_whole_recording_may_be_named(approach: Path, tmp_path: Path) -> Non
     assert "only stamps from 0 s to 4 s" in (out / "approach" / "index.html").read_text()
 
 
-def test_incomplete_recording_is_reported_for_a_part_before_the_break(
-    approach: Path, tmp_path: Path
-) -> None:
-    cut = tmp_path / "cut.mcap"
-    cut.write_bytes(next(approach.glob("*.mcap")).read_bytes()[:-100])
-    result = part(Case("drive", cut), tmp_path, 1.0, 2.0)
-    assert result.outcome is Outcome.BROKEN
-    assert "the recording is incomplete" in result.failures[0]
-    assert len(rows_of(tmp_path)) == 21
-    summary = json.loads((tmp_path / "drive" / "summary.json").read_text())
-    assert summary["outcome"] == "broken"
-
-
 # ---- twist
 
 

@@ -162,8 +162,8 @@ FIRST = "the message of 0.200 s: "
     [
         ([(0.2, moved)], f"{FIRST}obstacle 1 moved by 0.3 m (9 of 11 messages differ)"),
         ([(0.2, moved), (0.6, lambda each: replace(each, margins=np.array([0.0, 0.1])))],
-         f"{FIRST}obstacle 1 moved by 0.3 m; the message of 0.600 s: obstacle 2 margins 0 -> 0.1 m "
-         "(9 of 11 messages differ)"),
+         f"{FIRST}obstacle 1 moved by 0.3 m; the message of 0.600 s: obstacle 2 margins "
+         "0 -> 0.1 m (9 of 11 messages differ)"),
         ([(0.2, lambda each: replace(each, velocities=2.0 * each.velocities))],
          f"{FIRST}obstacle 1 velocities (0, 1, 0) -> (0, 2, 0) m/s, m/s, rad/s, obstacle 2 "
          "velocities (0, 1, 0) -> (0, 2, 0) m/s, m/s, rad/s (9 of 11 messages differ)"),
@@ -174,10 +174,12 @@ FIRST = "the message of 0.200 s: "
         ([(1.0, lambda each: replace(each, radius=each.radius + np.array([1e-9, 0.0])))],
          "the message of 1.000 s: obstacle 1 radius 0.5 -> 0.500000001 m"),
         ([(1.0, lambda each: replace(each, radius=each.radius * np.nan))],
-         "the message of 1.000 s: obstacle 1 radius 0.5 -> nan m, obstacle 2 radius 0.25 -> nan m"),
+         "the message of 1.000 s: obstacle 1 radius 0.5 -> nan m, obstacle 2 radius "
+         "0.25 -> nan m"),
         ([(1.0, lambda each: replace(each, stamp=each.stamp - 10**8))],
          "the message of 1.000 s: stamp moved by -0.100 s"),
-        ([(0.2, lambda each: None)], "the message of 0.200 s is missing (9 of 11 messages differ)"),
+        ([(0.2, lambda each: None)],
+         "the message of 0.200 s is missing (9 of 11 messages differ)"),
     ],
 )  # fmt: skip
 def test_all_that_differs_on_a_topic_is_named(

@@ -212,18 +212,6 @@ def test_the_same_mcap_from_every_run(
     assert (tmp_path / "again.mcap").read_bytes() == answers[0].read_bytes()
 
 
-def test_an_export_of_an_incomplete_recording_holds_the_part_before(
-    drive: Path, tmp_path: Path
-) -> None:
-    cut = tmp_path / "cut.mcap"
-    cut.write_bytes(next(drive.glob("*.mcap")).read_bytes()[:-100])
-    export = tmp_path / "answers.mcap"
-    assert replayed(cut, tmp_path, "--mcap", str(export)) == 3
-    stamps = len(rows_of(tmp_path, "cut"))
-    assert stamps > 10
-    assert len(messages_of(export)["/replay/state"]) == stamps
-
-
 def test_an_export_that_cannot_be_opened_is_named(
     drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

