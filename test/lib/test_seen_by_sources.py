@@ -348,6 +348,9 @@ def test_a_lidar_may_hang_upside_down(roll: float) -> None:
             local = share * ranges[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
             for point in turn.apply(np.c_[local, np.zeros(46)])[3:-3, :2] + (x, y):
                 assert ask(made, *point).verdict is Verdict(verdict)
+        now = T0 + 10_000_000  # until its transform comes, the scan before is used
+        send(made, "front", scan("front", now, ranges))
+        assert made.snapshot(now=now, steady=now).fault is None
     with pytest.raises(FrameError, match="must not be tilted out of the plane"):
         tree.lookup("odom", "front", T0)  # of anything but obstacles
     tilted = tuple(Rotation.from_euler("X", 170.0, degrees=True).as_quat())

@@ -125,7 +125,7 @@ def test_every_exception_pickles_with_its_fields() -> None:
         "InputError": (Status.NON_FINITE, "xy", None, "must be finite"),
         "FrameError": (Status.UNKNOWN_FRAME, "no frame"),
         "DroppedError": (Status.TF_EXTRAPOLATION, "too old"),
-        "FlippedError": ("upside down", Pose(1.0, 2.0, 0.5)),
+        "FlippedError": ("upside down", Pose(1.0, 2.0, 0.5), 7),
     }
     for kind in own:
         error = kind(*fields.get(kind.__name__, ("what is wrong",)))

@@ -375,8 +375,8 @@ def pose_of(message: Message[Any, Any], transforms: TransformSource, target: str
         return Pose()
     try:
         newest = transforms.latest(target, frame)[1]
-    except FrameError:
-        newest = stamp
+    except FrameError as error:
+        newest = error.stamp if isinstance(error, FlippedError) else stamp
     try:
         return transforms.lookup(target, frame, stamp)
     except FrameError as error:

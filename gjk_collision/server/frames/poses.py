@@ -79,15 +79,17 @@ class FlippedError(FrameError):
     ----------
     pose : Pose
         The pose of the frame after half a turn about its x axis; its `is_flipped` is True.
+    stamp : int
+        The time of the pose [ns].
     """
 
-    def __init__(self, message: str, pose: "Pose") -> None:
+    def __init__(self, message: str, pose: "Pose", stamp: int) -> None:
         super().__init__(Status.TF_UNAVAILABLE, message)
-        self.pose = pose
+        self.pose, self.stamp = pose, stamp
 
     def __reduce__(self) -> "tuple[type[FrameError], tuple[Any, ...]]":
         """Return what `pickle` needs."""
-        return type(self), (str(self), self.pose)
+        return type(self), (str(self), self.pose, self.stamp)
 
 
 class Pose(NamedTuple):

@@ -258,7 +258,7 @@ class TransformTree:
             return planar(x, y, whole.rotation, f"'{source}' in '{target}'")
         except InputError as error:
             if (pose := upside_down(x, y, whole.rotation)) is not None:
-                raise FlippedError(str(error), pose) from error
+                raise FlippedError(str(error), pose, stamp) from error
             raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
 
     def _at(self, frame: str, stamp: int) -> Placement:
