@@ -348,9 +348,6 @@ def test_a_lidar_may_hang_upside_down(roll: float) -> None:
             local = share * ranges[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
             for point in turn.apply(np.c_[local, np.zeros(46)])[3:-3, :2] + (x, y):
                 assert ask(made, *point).verdict is Verdict(verdict)
-        now = T0 + 10_000_000  # until its transform comes, the scan before is used
-        send(made, "front", scan("front", now, ranges))
-        assert made.snapshot(now=now, steady=now).fault is None
     with pytest.raises(FrameError, match="must not be tilted out of the plane"):
         tree.lookup("odom", "front", T0)  # of anything but obstacles
     tilted = tuple(Rotation.from_euler("X", 170.0, degrees=True).as_quat())
@@ -358,6 +355,18 @@ def test_a_lidar_may_hang_upside_down(roll: float) -> None:
     made = World(made.config, tree)
     send(made, "front", scan("front", T0, ranges))
     assert "the frame 'front' is tilted by 10 degrees" in ask(made, 0.0).message
+
+
+def test_a_scan_from_below_waits_for_its_transform() -> None:
+    """Until then, the scan before is used."""
+    tree, now = TransformTree(T0), T0 + 10_000_000
+    below = Placement((0.0, 0.0, 2.0), (1.0, 0.0, 0.0, 0.0))
+    tree.insert("odom", "front", T0, below, static=False)
+    source = SourceConfig("front", type=SCAN)
+    made = World(Config(robot_radius=0.05, sources=(source,)), tree)
+    for stamp in (T0, now):
+        send(made, "front", scan("front", stamp, wall(3.0)))
+        assert made.snapshot(now=stamp, steady=stamp).fault is None
 
 
 def test_only_scans_and_grids_mark() -> None:
