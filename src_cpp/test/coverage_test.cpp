@@ -93,7 +93,7 @@ TEST(Coverage, EachPointOfAShapeThatIsSeenIsInARegion) {
     for (int k = 0; k < 200 && !point; ++k) {
       EXPECT_TRUE(world.holds(World::point(random, pose, 0.999 * (radius + margin))));
     }
-    const double depth = world.coverage.depth(shape, pose);
+    const double depth = world.coverage.depth(shape, pose, margin);
     EXPECT_LE(depth, point ? 10.0 : 0.0);
     for (int k = 0; k < 20 && depth > 0.0; ++k) {  // no shorter shift helps
       const double angle = uniform(random, -4, 4);
@@ -157,7 +157,15 @@ TEST(Coverage, NothingIsLostWhereRegionsOverlapByTwentyMicrometres) {
     }
     const Coverage coverage(members);
     const Pose pose = n < 4 ? Pose{} : somewhere(random);
-    EXPECT_FALSE(coverage.unseen(vehicle(n % 2 == 0 ? 0.0 : 0.1), {pose, 0.0}, 0.0)) << n;
+    const double radius = std::array{0.0, 0.1, 1e-4, 1e-6}[static_cast<std::size_t>(n % 4)];
+    EXPECT_FALSE(coverage.unseen(vehicle(radius), {pose, 0.0}, 0.0)) << n;
+    // Five vertices in a line, and a segment.
+    Shape other;
+    other.add_part(std::array{Vec2{-0.4, -0.3}, Vec2{-0.1, -0.3}, Vec2{0.1, -0.3}, Vec2{0.3, -0.3},
+                              Vec2{0.6, -0.3}, Vec2{0.6, 0.3}, Vec2{-0.4, 0.3}},
+                   0.0);
+    other.add_part(std::array{Vec2{-0.5, 0.1}, Vec2{0.7, -0.2}}, radius);
+    EXPECT_FALSE(coverage.unseen(other, {pose, 0.0}, 0.0)) << n;
   }
 }
 
@@ -165,7 +173,7 @@ TEST(Coverage, WithoutRegionsNothingIsSeen) {
   const Coverage nothing({});
   EXPECT_TRUE(nothing.unseen(vehicle(0.0), {}, 0.0));
   EXPECT_EQ(nothing.nearest({}).first, nullptr);
-  EXPECT_EQ(nothing.depth(vehicle(0.0), {}), 0.0);
+  EXPECT_EQ(nothing.depth(vehicle(0.0), {}, 0.0), 0.0);
 }
 
 }  // namespace

@@ -52,9 +52,10 @@ class Coverage {
   std::optional<Leaving> leaving(const Shape& shape, const Piece& way, double margin,
                                  double tolerance) const noexcept;
 
-  // m. Every shift that brings the shape into what was seen is at least so long. The search for a
-  // greater length ends at `enough`.
-  double depth(const Shape& shape, const Pose& pose, double enough = kInfinity) const noexcept;
+  // m. Every shift that brings the shape with its margin into what was seen is at least so long.
+  // The search for a greater length ends at `enough`.
+  double depth(const Shape& shape, const Pose& pose, double margin,
+               double enough = kInfinity) const noexcept;
 
   // The member that is nearest to a point, and its distance (m); null: there is none.
   std::pair<const Member*, double> nearest(Vec2 p) const noexcept;
@@ -62,8 +63,8 @@ class Coverage {
  private:
   static constexpr double kApart = 1e-6;           // m. Cuts are so far inside of a border
   static constexpr double kFinest = 1e-5;          // m. Smaller pieces are not halved
-  static constexpr double kThin = 0.0005;          // m. A smaller radius is kept for each piece
-  static constexpr int kMostPieces = 4000;         // per question
+  static constexpr double kThin = 2e-6;            // m. A smaller radius is kept for each piece
+  static constexpr int kMostTests = 20'000;        // of a piece against a region, per pose
   static constexpr int kDeepest = 200;             // divisions of a piece
   static constexpr std::size_t kMostCorners = 16;  // of a piece
   static constexpr std::size_t kMostVertices =
@@ -152,7 +153,19 @@ Coverage::Held Coverage::held(std::span<const Vec2> outline, double radius, Vec2
     x[i] = outline[i].x;
     y[i] = outline[i].y;
   }
-  const Convex piece = Convex::view(x.data(), y.data(), outline.size(), radius);
+  Convex piece = Convex::view(x.data(), y.data(), outline.size(), radius);
+  if (!in_domain(piece, piece)) {  // a cut beside a vertex can be reflex by its rounding
+    std::array<Vec2, 4 * kMostVertices + 1> points;
+    std::array<Vec2, 4 * kMostVertices + 1> hull;
+    std::ranges::copy(outline, points.begin());
+    const std::size_t size =
+        detail::convex_hull(std::span(points).first(outline.size()), hull.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      x[i] = hull[i].x;
+      y[i] = hull[i].y;
+    }
+    piece = Convex::view(x.data(), y.data(), size, radius);
+  }
   Held held = Held::nothing;
   bool is_cut = false;
   const auto visit = [&](const Region::Segment& border) noexcept {
@@ -187,7 +200,7 @@ inline bool Coverage::Polygon::cut(Vec2 base, Vec2 normal, double least,
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t next = i + 1 < size ? i + 1 : 0;
     const double from = height[i];
-    const double to = height[next];
+    const double to = next == 0 && size == 2 ? from : height[next];  // one edge, not two
     if (from <= 0.0) parts.first.add(corners[i]);
     if (from >= 0.0) parts.second.add(corners[i]);
     if ((from < 0.0 && to > 0.0) || (from > 0.0 && to < 0.0)) {
@@ -270,7 +283,8 @@ inline std::optional<Vec2> Coverage::unseen(Hull& hull, int& left) const noexcep
 inline std::optional<Vec2> Coverage::unseen(const Polygon& piece, double radius, int& left,
                                             int depth) const noexcept {
   const Vec2 middle = piece.middle();
-  if (--left < 0 || depth > kDeepest) return middle;
+  left -= static_cast<int>(members_.size());
+  if (left < 0 || depth > kDeepest) return middle;
   std::pair<Polygon, Polygon> parts;
   const auto cut = [&](const Region::Segment& border) noexcept {
     if (border.from == border.to) return false;
@@ -290,7 +304,7 @@ inline std::optional<Vec2> Coverage::unseen(const Polygon& piece, double radius,
 
 GJK_KERNEL std::optional<Vec2> Coverage::unseen(const Shape& shape, const Placement& at,
                                                 double margin) const noexcept {
-  int left = kMostPieces;
+  int left = kMostTests;
   for (int i = 0; i < shape.parts(); ++i) {
     Hull hull;
     hull.include(shape.part(i), at);
@@ -325,7 +339,7 @@ GJK_KERNEL std::optional<Coverage::Leaving> Coverage::leaving(const Shape& shape
   double reach = 0.0;
   for (int i = 0; i < shape.parts(); ++i) reach = std::fmax(reach, gjk::reach(shape.part(i)));
   const double speed = way.speed(reach);
-  int left = kMostPieces;
+  int left = 5 * kMostTests;
   double begin = way.begin;
   double step = way.end - way.begin;
   if (const auto point = unseen(shape, way, begin, begin, margin, left)) {
@@ -348,30 +362,44 @@ GJK_KERNEL std::optional<Coverage::Leaving> Coverage::leaving(const Shape& shape
   }
 }
 
-GJK_KERNEL double Coverage::depth(const Shape& shape, const Pose& pose,
+GJK_KERNEL double Coverage::depth(const Shape& shape, const Pose& pose, double margin,
                                   double enough) const noexcept {
   const Transform at = Transform::from_pose(pose);
   double most = 0.0;
-  double radius = 0.0;
-  const auto look_at = [&](Vec2 p, double error) noexcept {
+  const auto look_at = [&](Vec2 p, double beyond) noexcept {
     double least = members_.empty() ? 0.0 : kInfinity;
     for (const Member& each : members_) {
-      if (!(least > most)) return;
+      if (!(least + beyond > most)) return;
       const bool is_in = each.region->contains(p);
-      least = is_in ? 0.0 : std::fmin(least, each.region->least_distance(p) - error);
+      least = is_in ? 0.0 : std::fmin(least, each.region->least_distance(p));
     }
-    most = std::fmax(most, least);
+    if (least > 0.0) most = std::fmax(most, least + beyond);
   };
   for (int i = 0; i < shape.parts(); ++i) {
     const Convex part = shape.part(i);
-    radius = std::fmax(radius, part.radius);
     const double error = part.error + at.t_error + 2.0 * at.error(part.extent);
-    for (int k = 0; k < part.size && most < enough; ++k) look_at(at.apply(part.vertex(k)), error);
+    for (int k = 0; k < part.size && most < enough; ++k) {
+      look_at(at.apply(part.vertex(k)), margin - error);
+    }
   }
   if (most > 0.0) return most;
-  // All corners are seen. This point may be off the shape by what a polygon adds to its radius.
-  if (const auto point = unseen(shape, {pose, 0.0}, 0.0)) look_at(*point, 0.02 * radius + kApart);
-  return most;
+  const auto point = unseen(shape, {pose, 0.0}, margin);
+  if (!point) return 0.0;
+  // The shape must move as far as this point is in its margin. If the point is there, it must come
+  // into what was seen.
+  const Vec2 off = *point - Vec2{pose.x, pose.y};
+  const Vec2 turn{std::cos(pose.yaw), std::sin(pose.yaw)};
+  const double x = dot(turn, off);
+  const double y = dot(perpendicular(turn), off);
+  const Convex local = Convex::view(&x, &y, 1);
+  double apart = kInfinity;
+  for (int i = 0; i < shape.parts(); ++i) {
+    const Closest found = closest(shape.part(i), local);
+    if (found.status != Status::success) return 0.0;
+    apart = std::fmin(apart, std::fmax(0.0, found.distance));
+  }
+  look_at(*point, std::fmin(0.0, margin - apart) - kApart);
+  return std::fmax(most, margin - apart - kApart);
 }
 
 GJK_KERNEL std::pair<const Coverage::Member*, double> Coverage::nearest(Vec2 p) const noexcept {

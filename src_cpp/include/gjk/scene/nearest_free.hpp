@@ -220,7 +220,8 @@ inline double NearestFreeQuery::depth_at(const Change& by, double enough) noexce
   double depth = 0.0;
   if (scene_->is_outside(ego_)) depth = std::fmax(0.0, -scene_->excursion(ego_).distance);
   if (scene_->coverage() != nullptr) {
-    depth = std::fmax(depth, scene_->coverage()->depth(*ego_.shape_, changed(by), enough));
+    depth = std::fmax(
+        depth, scene_->coverage()->depth(*ego_.shape_, changed(by), options_.margin, enough));
   }
   if (depth >= enough) return depth;
   const auto look_at = [&](std::size_t k) noexcept {
