@@ -96,6 +96,8 @@ class Bag:
             self._reader = self._opened()
         except Exception as error:  # a damaged file can raise any error
             self._folder.cleanup()
+            if isinstance(error, ModuleNotFoundError):
+                raise
             raise BagError(f"{path.name}: cannot be read as a bag: {text_of(error)}") from error
         if self._is_compressed():
             self.__exit__(None, None, None)

@@ -30,6 +30,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
+from rclpy.utilities import remove_ros_args
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
@@ -521,6 +522,9 @@ def main(args: Sequence[str] | None = None) -> int:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda number, _: stops.append(number))
     try:
+        if unused := remove_ros_args(args)[args is None :]:
+            text = "not used; write --ros-args before arguments of ROS"
+            raise RuntimeError(f"{' '.join(unused)}: {text}")
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)

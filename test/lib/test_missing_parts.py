@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from write_scenarios import write
 
 from gjk_collision import __main__ as cli
 
@@ -88,6 +89,15 @@ def test_a_missing_package_is_named(
     text = f"this command needs the Python package '{name}': pip install {packages}"
     text += f" (in a clone: pip install '.[{extra}]')\n"
     assert capsys.readouterr().err == text
+
+
+def test_a_bag_that_needs_a_missing_package_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bag = write(tmp_path, "approach")
+    monkeypatch.setitem(sys.modules, "mcap.reader", None)
+    assert cli.main(["info", str(bag)]) == cli.REFUSED
+    assert "this command needs the Python package 'mcap" in capsys.readouterr().err
 
 
 def test_the_packages_are_those_of_the_extra() -> None:
