@@ -149,6 +149,7 @@ Coverage::Held Coverage::held(std::span<const Vec2> outline, double radius, Vec2
                               Cut&& cut) const noexcept {
   std::array<double, 4 * kMostVertices> x;
   std::array<double, 4 * kMostVertices> y;
+  x[0] = y[0] = 0.0;
   for (std::size_t i = 0; i < outline.size(); ++i) {
     x[i] = outline[i].x;
     y[i] = outline[i].y;
