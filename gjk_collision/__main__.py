@@ -385,7 +385,7 @@ def _trace(given: argparse.Namespace) -> int:
         return _refuse("trace", error, BROKEN)
     except (ValueError, FrameError, OSError) as error:
         return _refuse("trace", error)
-    config, row = cases[0].config, found.row
+    config, row = found.config, found.row
     print(f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: {row.verdict.name}/"
           f"{row.status.name}, safety margin {config.safety_margin:g} m, frame "
           f"{config.check_frame}")  # fmt: skip

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -246,13 +247,13 @@ class Path:
     def __len__(self) -> int:
         """Return the number of paths, of shape (K,)."""
         if len(self._leading) != 1:
-            raise TypeError(f"a Path of shape {self._leading} has no length: use Path.shape")
+            raise TypeError(f"a Path of shape {self._leading} has no length: use Path.ravel")
         return self._leading[0]
 
     def __getitem__(self, index: int) -> Path:
         """Return one path. Only for a `Path` of shape (K,)."""
         if len(self._leading) != 1:
-            refuse("index", "needs a path of shape (K,)", self._leading)
+            refuse("index", "needs a path of shape (K,), as of Path.ravel", self._leading)
         count = self._leading[0]
         k = as_integer(index, "index")
         if not -count <= k < count:
@@ -262,6 +263,11 @@ class Path:
             return self._of(self._poses[k : k + 1], (), None, ())
         begin, end = self._first[k : k + 2].tolist()
         return self._of(self._poses[k : k + 1], [end - begin], self._arcs[begin:end], ())
+
+    def ravel(self) -> Path:
+        """Return the same paths, of shape (K,), in the order of numpy's `ravel`."""
+        make, (*own, _) = self.__reduce__()
+        return make(*own, (prod(self._leading),))
 
     def __reduce__(self) -> tuple[Callable[..., Path], tuple[Any, ...]]:
         """Return what `pickle` needs."""

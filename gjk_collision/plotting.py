@@ -129,11 +129,9 @@ def draw_scene(
         if some.any():
             _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
     for i in np.flatnonzero(exist) if ids else ():
-        x, y, _ = poses[i].tolist()
-        name = str(scene.ids[i])
         # Beside the pose, so that the text does not hide a small obstacle.
-        beside = (4.0, 4.0)
-        axes.annotate(name, (x, y), beside, textcoords="offset points", fontsize="small", zorder=6)
+        at: Any = {"xytext": (4.0, 4.0), "textcoords": "offset points", "zorder": 6}
+        axes.annotate(str(scene.ids[i]), poses[i, :2].tolist(), fontsize="small", **at)
 
 
 def draw_result(
@@ -221,8 +219,8 @@ def draw_trajectories(
     if colour == "verdict":
         found = np.asarray(result.verdicts)[:, 1:].ravel()
         lines.set_color([VERDICT_COLOURS[Verdict(each)] for each in found.tolist()])
-        for each in map(Verdict, sorted({*found.tolist()})):  # for the legend
-            axes.plot([], [], color=VERDICT_COLOURS[each], label=each.name)
+        for each in map(Verdict, sorted({*found.tolist()})):
+            axes.plot([], [], color=VERDICT_COLOURS[each], **_named(axes, each.name))
     else:
         if colour == "distance" and result.distances is None:
             refuse("result", "must be of mode='distance'")
@@ -236,7 +234,13 @@ def draw_trajectories(
 
 
 def draw_motion(
-    axes: Axes, scene: Scene, shape: Shape, poses: ArrayLike, times: ArrayLike, **options: Any
+    axes: Axes,
+    scene: Scene,
+    shape: Shape,
+    poses: ArrayLike,
+    times: ArrayLike,
+    margin: float = 0.0,
+    **options: Any,
 ) -> FuncAnimation:
     """Animate a vehicle among the obstacles: one picture per pose, in the colour of its verdict.
 
@@ -254,6 +258,8 @@ def draw_motion(
         The poses of the vehicle [m, m, rad].
     times : array_like, shape (T,)
         Time of each pose [s], on the clock of the stamps of the obstacles.
+    margin : float
+        Distance to keep [m], as for `Scene.check`.
     **options
         Passed to `FuncAnimation`, such as ``interval=50`` [ms].
 
@@ -262,7 +268,7 @@ def draw_motion(
     InputError
         As `Scene.check`.
     """
-    placed, result = np.asarray(poses, np.float64), scene.check(shape, poses, times)
+    placed, result = np.asarray(poses, np.float64), scene.check(shape, poses, times, margin=margin)
     at = np.ravel(times).tolist()
     drawn, end = _Outlines(shape), placed[:, :2]
     limits = [(low - 10.0, high + 10.0) for low, high in zip(end.min(0), end.max(0), strict=True)]
@@ -271,8 +277,10 @@ def draw_motion(
         axes.clear()
         draw_scene(axes, scene, at[k])
         axes.plot(end[:, 0], end[:, 1], color=VEHICLE, linewidth=0.8, zorder=1.5)
-        _draw(axes, [drawn], [placed[k]], _look(Verdict(result.verdicts[k])))
-        axes.set(xlim=limits[0], ylim=limits[1], title=f"{at[k]:.2f} s", aspect="equal")
+        verdict = Verdict(result.verdicts[k])
+        _draw(axes, [drawn], [placed[k]], _look(verdict))
+        title = f"{at[k]:.2f} s: {verdict.name}"
+        axes.set(xlim=limits[0], ylim=limits[1], title=title, aspect="equal")
         return list(axes.get_children())
 
     figure: Any = axes.get_figure(root=True)
@@ -302,12 +310,11 @@ def draw_path(
     result : PathResult or PathsResult, optional
         Result of `Scene.check_path` for this path, or for these. The part that is certainly free
         is drawn as FREE, and the rest as UNKNOWN, dotted. At the end of the free part, the shape
-        and a cross have the colour of the verdict.
+        and a cross have the colour of the verdict. All have labels for ``axes.legend()``.
     footprints : int
         Number of poses at which the shape is drawn, >= 1.
     ends : bool
-        Whether to mark the start by a circle and the goal by a square, with labels for
-        ``axes.legend()``.
+        Whether to mark the start by a circle and the goal by a square, with labels.
     **style
         Passed to the lines.
 
@@ -317,23 +324,17 @@ def draw_path(
         ARRAY_MISMATCH: the number of paths is not that of the result. The errors of
         `Path.straight`.
     """
-    is_path = isinstance(path, GivenPath)
     given = path if isinstance(path, GivenPath) else GivenPath.straight(path)
     outlined = None if shape is None else _Outlines(shape)
-    free = None
-    if result is not None:
-        steps = None if is_path else np.hypot(*np.diff(given.poses[:, :2], axis=0).T)
-        free = free_length(result, given.length, steps)
-    if not given.shape:
-        said = None if result is None else result.verdict
-        _draw_path(axes, given, outlined, free, said, footprints, style)
-    elif result is not None and np.shape(getattr(result, "verdicts", 0)) != given.shape:
+    found: Any = getattr(result, "verdicts", getattr(result, "verdict", None))
+    if result is not None and np.shape(found) != given.shape:
         rule = f"must be that of these paths, of shape {given.shape}"
         refuse("result", rule, status=Status.ARRAY_MISMATCH)
-    for k in range(given.shape[0] if given.shape else 0):
-        said = None if result is None else Verdict(result.verdicts[k])  # type: ignore[union-attr]
-        to = None if free is None else free[k]
-        _draw_path(axes, given[k], outlined, to, said, footprints, style)
+    steps = None if given is path else np.hypot(*np.diff(given.poses[:, :2], axis=0).T)
+    free = None if result is None else np.ravel(free_length(result, given.length, steps))
+    for k in range(np.size(given.length)):
+        to, said = (None, None) if free is None else (free[k], Verdict(np.ravel(found)[k]))
+        _draw_path(axes, given.ravel()[k], outlined, to, said, footprints, style)
     if ends:
         for poses, name, marker in ((given.starts, "start", "o"), (given.ends, "goal", "s")):
             x, y, _ = poses.reshape(-1, 3).T
@@ -354,10 +355,12 @@ def _draw_path(
     drawn = {"color": VEHICLE} if free is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
     end = length if free is None else min(free, length)
     rest = {"color": VERDICT_COLOURS[Verdict.UNKNOWN], "linestyle": ":"}
-    for begin, stop, look in ((0.0, end, drawn), (end, length, rest)):
+    name = "path" if free is None else Verdict.FREE.name
+    for begin, stop, look, what in ((0.0, end, drawn, name), (end, length, rest, "not certified")):
         if stop > begin:
             line = path.at(np.linspace(begin, stop, PATH_POINTS))
-            axes.plot(line[:, 0], line[:, 1], **{"linewidth": 1.6, "zorder": 3, **look, **style})
+            drawn_so = {"linewidth": 1.6, "zorder": 3, **_named(axes, what), **look, **style}
+            axes.plot(line[:, 0], line[:, 1], **drawn_so)
     distances = np.linspace(0.0, length, max(footprints, 1))
     for some, look in ((distances <= end, drawn), (distances > end, rest)):
         if outlined is not None and some.any():
@@ -367,7 +370,13 @@ def _draw_path(
         pose = path.at(end)
         if outlined is not None:
             _draw(axes, [outlined], [pose], _look(verdict))
-        axes.plot(*pose[:2], color=VERDICT_COLOURS[verdict], marker="X", markersize=9.0, zorder=5)
+        cross = {"color": VERDICT_COLOURS[verdict], **_named(axes, verdict.name)}
+        axes.plot(*pose[:2], marker="X", markersize=9.0, linestyle="", zorder=5, **cross)
+
+
+def _named(axes: Axes, name: str) -> dict[str, Any]:
+    """Return a label for the legend; one that is hidden if the name is there."""
+    return {"label": "_" * (name in axes.get_legend_handles_labels()[1]) + name}
 
 
 def draw_region(axes: Axes, region: Region, **style: Any) -> PathPatch:
@@ -390,13 +399,8 @@ def draw_pair(
     pair = np.array([point_a, point_b], np.float64)
     style = {"color": "black", "linewidth": 1.2, "marker": "o", "markersize": 3.0, **style}
     axes.plot(pair[:, 0], pair[:, 1], **style)
-    axes.annotate(
-        f"{distance:.2f} m",
-        pair.mean(axis=0),
-        xytext=(6.0, 6.0),
-        textcoords="offset points",
-        color=style["color"],
-    )
+    look = {"xytext": (6.0, 6.0), "textcoords": "offset points", "color": style["color"]}
+    axes.annotate(f"{distance:.2f} m", pair.mean(axis=0), **look)
 
 
 class _Outlines:
@@ -429,11 +433,8 @@ def _draw(
         body.set_linewidth(0.0)
         patches.append(body)
     if lines:
-        rim = PathPatch(
-            Path.make_compound_path(*(Path(line) for line in lines)),
-            **{"capstyle": "round", "joinstyle": "round", **style, "fill": False, "hatch": None},
-        )
-        patches.append(rim)
+        look = {"capstyle": "round", "joinstyle": "round", **style, "fill": False, "hatch": None}
+        patches.append(PathPatch(Path.make_compound_path(*map(Path, lines)), **look))
     for patch in patches:
         axes.add_patch(patch)
     if dots:

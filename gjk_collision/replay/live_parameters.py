@@ -66,12 +66,17 @@ class LiveParameters:
             reason = reason or self._server.refusal(config)
         except InputError as error:
             reason = reason or str(error)
-        texts = ", ".join(f"{name} {before[name]} -> {value}" for name, value in changes.items())
+        said = [f"{name} {_text(before[name])} -> {_text(new)}" for name, new in changes.items()]
+        texts = ", ".join(said)
         if not reason:
             self._server.reconfigure(config)
             self.applied += ", " * bool(self.applied) + texts
         what = f"from {t:.3f} s on, the recorded node {event.node} had other parameters: {texts}"
         self.notes.append(f"{what}; {f'not applied: {reason}' if reason else 'applied'}")
+
+
+def _text(value: Any) -> str:
+    return "''" if value == "" else str(value)
 
 
 def _plain(value: Any) -> Any:

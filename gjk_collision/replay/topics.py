@@ -129,6 +129,15 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     BagError
         A required topic is missing or has another type, or several topics are possible.
     """
+    try:
+        return _choose(bag, config, mapping)
+    except BagError as error:
+        if config != Config():
+            raise
+        raise BagError(f"{error}; all parameters have their defaults: see --params") from None
+
+
+def _choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     footprint = twist = ""
     if config.twist_topic:
         chosen = mapping.get("twist", _absolute(config.twist_topic))

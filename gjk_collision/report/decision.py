@@ -11,13 +11,16 @@ from ..replay.case import Case
 from ..replay.drive import Drive
 from ..replay.pair import MomentError, Pair, pair_of
 from ..replay.rows import Row
-from ..replay.span import TOLERANCE
 from ..replay.topics import choose
 from ..server.data.snapshot import Snapshot
+from ..server.parameters.config import Config
 from ..tracing import deciding_step
 from ..verdict import Verdict
 
 __all__ = ["Moment", "decision", "moment"]
+
+# s. Reports print times in milliseconds.
+TOLERANCE = 5e-4
 
 # What each step of the cascade has proven, by the verdict: docs/kernel.md.
 _PROVEN = {
@@ -40,13 +43,17 @@ _PROVEN = {
 
 @dataclass(frozen=True)
 class Moment:
-    """A stamp with its number (from 0), its time after the begin of the bag [s], and a pair."""
+    """A stamp with its number (from 0), its time after the begin of the bag [s], and a pair.
+
+    The parameters are those in force at this stamp.
+    """
 
     stamp: int
     time: float
     row: Row
     obstacle_id: int
     pair: Pair
+    config: Config
 
 
 def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
@@ -59,7 +66,7 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
     case : Case
         The bag, with parameters, topics and faults.
     seconds : float
-        Time after the begin of the bag [s], to the microsecond.
+        Time after the begin of the bag [s], to the millisecond.
     obstacle_id : int
         Id of the obstacle; None: the nearest obstacle.
 
@@ -88,8 +95,8 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
             raise MomentError(f"{bag.path.name}: the bag has no stamp")
         stamp, row, snapshot = last
         named = (row.nearest_id, row.nearest_source) if obstacle_id is None else (obstacle_id, "")
-        time = (row.time - bag.begin) * 1e-9
-        return Moment(stamp, time, row, named[0], pair_of(snapshot, row, *named))
+        time, pair = (row.time - bag.begin) * 1e-9, pair_of(snapshot, row, *named)
+        return Moment(stamp, time, row, named[0], pair, snapshot.config)
 
 
 def decision(pair: Pair) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from ..server.frames import lookup
 from ..server.frames.poses import FrameError
 from ..server.server import Server
 from ..verdict import Status, Verdict
-from .publishers import NOTHING_RECEIVED, publishers
+from .publishers import fault_text
 from .received_transforms import ReceivedTransforms
 from .timers import steady_timer
 
@@ -185,9 +185,7 @@ class Diagnostics:
         }
         if report.fault is None:
             return _status(name, OK, "used", **words)
-        text = f"{report.fault.status.name}: {report.fault.message}"
-        if report.fault.status in NOTHING_RECEIVED:
-            text += f"; {publishers(self._node, self._server.config, report.source)}"
+        text = fault_text(self._node, self._server.config, report)
         return _status(name, WARN if report.is_excused else ERROR, text, **words)
 
     def _frames(self) -> list[DiagnosticStatus]:

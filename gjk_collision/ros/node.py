@@ -395,8 +395,9 @@ class CollisionServer(LifecycleNode):
         self._snapshots.note_change()
 
     def log_error(self, where: str, error: Exception) -> None:
-        """Log an internal error."""
-        self.throttled_log.error(where, f"{where}: {error!r}")
+        """Log an internal error. After a signal, nothing can be published: this is none."""
+        if self.context.ok():
+            self.throttled_log.error(where, f"{where}: {error!r}")
 
     # ---- used by the services
 

@@ -14,7 +14,8 @@ from ..server.frames import lookup
 from ..server.frames.poses import FrameError
 from ..server.pauses import steady_time
 from ..server.server import Server
-from .publishers import NOTHING_RECEIVED, publishers
+from ..verdict import Status
+from .publishers import fault_text
 from .timers import steady_timer
 
 __all__ = ["Progress"]
@@ -147,7 +148,7 @@ class Progress:
             title = "lost"
             each.losses -= 1
         if each.was_good and now > each.since:
-            title += f" for {(now - each.since) / SECOND:.1f} s"
+            title += f" for the last {(now - each.since) / SECOND:.1f} s"
         if each.losses:
             title += f" (other losses since the last line: {each.losses})"
         each.losses, each.was_good = 0, each.was_good or not current
@@ -186,19 +187,18 @@ class Progress:
         found: dict[str, dict[str, str]] = {}
         now = server.now()
         if now == 0:
-            found["clock"] = {"": "no time has been received"}
+            found["clock"] = {"": "no time has been received: use_sim_time needs a publisher"}
         sources = {each.name: each for each in config.sources}
         for report in reports:
-            if (fault := report.fault) is None:
+            fault = report.fault
+            if fault is None or (now == 0 and fault.status is Status.FUTURE_STAMP):
                 continue
-            text = f"{fault.status.name}: {fault.message}"
+            text = fault_text(self._node, config, report)
             key = report.source
             if key in sources:
                 key = f"source {key}"
                 if report.sender not in ("", report.source):
                     text = f"sender '{report.sender}': {text}"
-            if fault.status in NOTHING_RECEIVED:
-                text = f"{text}; {publishers(self._node, config, report.source)}"
             found.setdefault(key, {})[f"{report.sender} {fault.status.name}"] = text
         try:
             lookup.ego_pose(config, server.transforms, now)

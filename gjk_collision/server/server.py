@@ -507,6 +507,7 @@ class Exchange:
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
             budget = self._server.config.time_budget
             text = f"the answer took {self.seconds:.3f} s, limit {budget:g} s (time_budget)"
+            text = f"{text}: send fewer poses in a request, or raise it"
             return last.invalidated(Fault(Status.TIME_BUDGET, text))
         return last
 

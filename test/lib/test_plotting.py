@@ -241,7 +241,7 @@ def test_a_motion_shows_everything_at_its_time():
     with io.BytesIO() as file, tempfile.TemporaryDirectory() as folder:
         shown.save(f"{folder}/motion.gif", writer="pillow")
         axes.figure.savefig(file)
-    assert axes.get_title() == "4.00 s"  # the last picture
+    assert axes.get_title() == "4.00 s: COLLISION"  # the last picture
     areas = [each for each in axes.patches if len(each.get_path().vertices)]
     boxes = {tuple(np.round(each.get_path().get_extents().extents, 6)) for each in areas}
     assert boxes == {(2.0, -2.0, 6.0, 2.0), (-2.0, -2.0, 2.0, 2.0)}
@@ -275,7 +275,7 @@ def test_curves_and_several_paths():
     several = Path.arcs(np.zeros((1, 3)), [[[c, 5.0]] for c in (-0.1, 0.0, 0.1)])
     axes = draw(draw_path, several, ends=True)
     *lines, start, goal = axes.lines
-    assert len(lines) == 3 and labels_of(axes) == ["start", "goal"]
+    assert len(lines) == 3 and labels_of(axes) == ["path", "start", "goal"]
     np.testing.assert_array_equal(start.get_xydata(), np.zeros((3, 2)))
     np.testing.assert_array_equal(goal.get_xydata(), [line.get_xydata()[-1] for line in lines])
     with pytest.raises(InputError, match=r"result: must be that of these paths, of shape \(3,\)"):
@@ -285,6 +285,10 @@ def test_curves_and_several_paths():
     colours = [to_hex(line.get_color()) for line in axes.lines]
     assert colours.count(VERDICT_COLOURS[Verdict.COLLISION]) == 1
     assert colours.count(VERDICT_COLOURS[Verdict.FREE]) == 3
+    assert labels_of(axes) == ["FREE", "not certified", "COLLISION"]
+    grid = Path.arcs(np.zeros((2, 1, 3)), [[[c, 5.0]] for c in (-0.1, 0.0, 0.1)])
+    both = draw(draw_path, grid, CAR, wall.check_path(CAR, grid))
+    assert [to_hex(line.get_color()) for line in both.lines] == 2 * colours
     draw_path(axes, [(1.0, 2.0, 0.0)], CAR)  # one pose
 
 

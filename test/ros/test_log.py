@@ -72,6 +72,8 @@ def test_log_names_a_topic_whose_quality_of_service_does_not_fit(start: Start) -
             lambda count=count: len(lines(server, "'obstacles', offering incompatible")) == count,
             f"the warning of publisher {count}",
         )
+    [said] = bench.until(lambda: lines(server, "not available: source"), "the missing source")
+    assert said.endswith("; the topic has a publisher that is not reliable: see qos_reliability")
 
 
 def test_yaw_that_looks_like_degrees_is_logged(start: Start) -> None:
@@ -112,7 +114,7 @@ def test_log_names_the_inputs_that_are_missing() -> None:
         assert said == [
             "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: no footprint"
             " configured, and none received on the topic '/r1/footprint'; the topic has 1 "
-            "publishers; check their quality of service"
+            "publishers; nothing was received from them"
         ]
         bench.until(lambda: len(lines(server, "not available")) == 4, "the other inputs")
         [lidar] = lines(server, "not available: source 'lidar'")
@@ -249,7 +251,7 @@ def test_losses_between_two_lines_are_told(node: Node) -> None:
     node.senders = {"lidar": None}
     [line] = node.after(3 * QUIET)
     loss = "(other losses since the last line: 1): source 'lidar'"
-    assert line.startswith(f"usable again for {QUIET - 1.5:.1f} s {loss}")
+    assert line.startswith(f"usable again for the last {QUIET - 1.5:.1f} s {loss}")
 
 
 def test_senders_that_come_and_go_do_not_flood(node: Node) -> None:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from ...errors import InputError
 from ...verdict import Status
+from ..parameters.names import did_you_mean
 from .fields import nanoseconds
 from .poses import DroppedError, FlippedError, FrameError, Pose, planar, upside_down
 
@@ -226,6 +227,8 @@ class TransformTree:
                 text += f"the frame '{frame}' does not exist"
                 if frame.startswith("/"):
                     text += ": remove the slash at its begin, as in tf2"
+                else:
+                    text += did_you_mean(frame, self._frames)
                 raise FrameError(Status.UNKNOWN_FRAME, text)
         sources, targets = (self._ancestors(each, stamp) for each in (source, target))
         common = next((frame for frame in sources if frame in targets), None)

@@ -147,8 +147,7 @@ inline bool Coverage::holds_point(Vec2 p) const noexcept {
 template <typename Cut>
 Coverage::Held Coverage::held(std::span<const Vec2> outline, double radius, Vec2 middle,
                               Cut&& cut) const noexcept {
-  std::array<double, 4 * kMostVertices> x;
-  std::array<double, 4 * kMostVertices> y;
+  std::array<double, 4 * kMostVertices> x, y;
   x[0] = y[0] = 0.0;
   for (std::size_t i = 0; i < outline.size(); ++i) {
     x[i] = outline[i].x;
