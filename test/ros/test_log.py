@@ -208,6 +208,9 @@ class Node:
     def get_publishers_info_by_topic(self, name: str) -> list[Any]:
         return [SimpleNamespace(topic_type="")] * self.publishers
 
+    def get_subscriptions_info_by_topic(self, name: str) -> list[Any]:
+        return []
+
 
 @pytest.fixture
 def node() -> Node:
