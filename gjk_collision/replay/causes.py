@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an answer does not say itself: which clock, which message, which value, which margin."""
+"""Which change in the data an answer comes from: the clock, a message, a value, a parameter."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
 from typing import Any
@@ -13,22 +13,30 @@ from typing import Any
 import numpy as np
 
 from ..server.data.faults import Fault
+from ..server.data.obstacles import Obstacles
 from ..server.data.snapshot import Report, Snapshot
 from ..server.frames.fields import nanoseconds
-from ..server.frames.poses import FrameError
+from ..server.frames.poses import FrameError, Pose
 from ..server.frames.transforms import TransformTree
 from ..server.parameters.config import Config
 from ..verdict import Status, Verdict
+from .motions import Change, Motion, PoseMotion
 from .pair import is_inside, nearest_pair
 from .rows import Row
+from .senders import LATE, Cause, Sender
 
-__all__ = ["Causes", "State"]
-
-# Share of the timeout of a source. If older data than this is used while the newest message waits
-# for its transform, this is an event.
-LATE = 0.5
+__all__ = ["Causes", "Reason"]
 
 STALE = Status.STALE_OBSTACLES, Status.STALE_FOOTPRINT
+
+# s. An answer that begins at most this time after a change can come from it.
+RECENT = 0.5
+
+# s. A clock that steps ahead or stands for a longer time is told.
+STEP = 1.0
+
+# Number of changes that are kept to explain answers.
+KEPT = 50
 
 # Array of an ObstacleArray whose length is not in proportion to the number of obstacles -> the
 # array with the first element of each obstacle, and the numbers of an element.
@@ -36,28 +44,19 @@ _PARTS = {
     "xy": ("offsets", 2), "path_times": ("path_offsets", 1), "path_poses": ("path_offsets", 3)
 }  # fmt: skip
 
-# What lasts for some stamps: what it concerns, its name, its size (s), and a text.
-State = tuple[str, str, float, str]
-
-
-@dataclass(slots=True)
-class _Received:
-    """The last message of a sender, or transform of a frame. Times are log times, as in `t`."""
-
-    t: float  # after the begin of the bag [s]
-    fields: Any
-    stamp: int  # the newest header stamp [ns]
-    since: float  # when this stamp was first received
-    back: str = ""  # when and by how much header stamps went back, until one is newer again
+# What else is known about an answer. The text of a cause is known at its end.
+Reason = tuple[str | Cause, ...]
 
 
 class Causes:
-    """Keeps the last message of each sender of data, and explains answers with it.
+    """Finds the changes in the data while messages pass, and explains answers with them.
 
     Parameters
     ----------
     names : mapping
         The topic of each source, of "footprint" and of "twist_topic".
+    config : Config
+        Parameters of the server, with the limits of the ages.
     clock : str
         Name of the clock that header stamps are compared with.
     begin : int
@@ -65,122 +64,190 @@ class Causes:
 
     Attributes
     ----------
-    jump : str
-        The jump of the log times since the stamp before; empty: there is none.
+    fresh : list of Cause
+        The changes since the reader emptied it.
     """
 
-    def __init__(self, names: Mapping[str, str], clock: str, begin: int) -> None:
+    def __init__(self, names: Mapping[str, str], config: Config, clock: str, begin: int) -> None:
         self._names, self._clock, self._begin = names, clock, begin
-        self._received: dict[tuple[str, str], _Received] = {}  # by topic and sender
-        self._frames: dict[str, _Received] = {}  # moving transforms, by child frame
-        self._limits: dict[str, float] = {}  # of the age [s], by child frame that was too old
-        self._late: dict[str, tuple[float, float]] = {}  # the last one: log time of stamp, age [s]
+        self._config = config
+        self._limits = dict[str, float]()  # of the age [s], by topic
+        of_source = {each.name: inf if each.static else each.timeout for each in config.sources}
+        others = {"footprint": config.footprint_timeout, "twist_topic": config.twist_timeout}
+        for name, limit in (of_source | others).items():
+            topic = names.get(name, "")
+            self._limits[topic] = min(limit, self._limits.get(topic, inf))
+        self._senders: dict[tuple[str, str], Sender] = {}  # by topic and sender
+        self._frames: dict[str, Sender] = {}  # moving transforms, by child frame
+        self._poses: dict[str, PoseMotion] = {}
+        self._begun = list[tuple[float, str]]()  # first times of frames
+        self._motions: dict[tuple[str, str], Motion] = {}
+        self._waiting = dict[tuple[str, str], Cause]()
         self._now = 0
-        self._step = ""
-        self.jump = ""
+        self._t = self._moved = 0.0  # of the last message, and of the last step of the clock
+        self._step: Cause | None = None
+        self._stand: Cause | None = None
+        self._recent = deque[Cause](maxlen=KEPT)
+        self.fresh: list[Cause] = []
+
+    def note(self, kind: str, head: str, t: float, tail: str = "") -> Cause:
+        """Note a change at the time `t` [s] after the begin of the bag, as all times here."""
+        found = Cause(kind, head, t, t, t, tail)
+        self._add(found)
+        return found
 
     def pass_time(self, t: float, now: int) -> None:
-        """Note the time [s] after the begin of the bag, and the time of the clock [ns]."""
-        if now < self._now:
-            self._step = f"step back of {self._clock}, at {t:.3f} s"
-            self._received.clear()
+        """Note the time, and the time of the clock [ns]."""
+        step = (now - self._now) * 1e-9
+        if step < 0.0:
+            self._step = self.note("step of the clock", f"step back of {self._clock},", t)
+            self._senders.clear()
             self._frames.clear()
-        self._now = now
+        elif self._now and step > t - self._t + STEP:
+            text = f"step of {self._clock} by {step:.3f} s,"
+            self._step = self.note("step of the clock", text, t)
+        if step or not now:
+            self._moved = t
+        elif t - self._moved > STEP:
+            if self._stand is None or self._stand.begin != self._moved:
+                self._stand = self.note("clock stands", f"{self._clock} stands", self._moved)
+            self._stand.end = t
+        self._now, self._t = now, t
 
     def receive(self, topic: str, t: float, fields: Any) -> None:
-        """Note a message at the time `t` [s] after the begin of the bag."""
-        if hasattr(fields, "header"):
-            key = topic, getattr(fields, "source", "")
-            _note(self._received, key, f"on {topic}", t, fields)
+        """Note a message."""
+        if not hasattr(fields, "header"):
+            return
+        key = topic, getattr(fields, "source", "")
+        if (sender := self._senders.get(key)) is None:
+            limit = self._limits.get(topic, inf)
+            sender = self._senders[key] = Sender(self._add, "message", f"on {topic}", limit)
+        sender.receive(t, nanoseconds(fields.header.stamp), self._now, fields)
+
+    def receive_obstacles(self, name: str, t: float, obstacles: Obstacles) -> None:
+        """Note obstacles of a source, whose ids stay theirs."""
+        topic, source = self._names[name], obstacles.source or name
+        motion = self._motions.setdefault((name, source), Motion())
+        found = list[Change]()
+        with suppress(ValueError, IndexError):  # the server refuses arrays of another length
+            found += motion.receive(obstacles)
+        for kind, ids, text in found:
+            many = len(ids) > 1
+            which = f"obstacle{'s' * many} {' and '.join(map(str, ids[:2]))}"
+            more = f" and {len(ids) - 2} more" if len(ids) > 2 else ""
+            last = next((each for each in reversed(self._recent) if each.kind == kind), None)
+            if last is not None and last.ids == ids and t - last.end <= 2.0:  # and back
+                last.end, last.times = t, last.times + 1
+                continue
+            change = self.note(kind, f"{which}{more} on {topic}{text},", t)
+            change.ids, change.source = ids, source
 
     def receive_transform(self, t: float, each: Any) -> None:
-        """Note a transform that moves, at the time `t` [s] after the begin of the bag."""
-        frame = each.child_frame_id.lstrip("/")
-        stamp = _note(self._frames, frame, f"of transforms of {frame}", t, each)
-        age = (self._now - stamp) * 1e-9
-        if age > self._limits.get(frame, inf):
-            self._late[frame] = t - age, age
+        """Note a transform that moves."""
+        frame, stamp = each.child_frame_id.lstrip("/"), nanoseconds(each.header.stamp)
+        if (sender := self._frames.get(frame)) is None:
+            limit = self._config.transform_tolerance
+            sender = Sender(self._add, "transform", f"of {frame}", limit)
+            self._frames[frame] = sender
+            self._begun.append((t, frame))
+        sender.receive(t, stamp, self._now, each)
+        at, turn = each.transform.translation, each.transform.rotation
+        if abs(turn.x) + abs(turn.y) < 0.2:  # not a wheel that turns
+            yaw = 2.0 * float(np.arctan2(turn.z, turn.w))
+            motion = self._poses.setdefault(frame, PoseMotion())
+            if by := motion.receive(stamp, Pose(at.x, at.y, yaw)):
+                self.note("jump of a pose", f"the pose of {frame} jumps by {by},", t)
 
     def explain(
         self, row: Row, snapshot: Snapshot, fault: Fault | None, tree: TransformTree
-    ) -> str:
-        """Return what else is known about an answer with this fault; empty: nothing."""
-        if not row.is_state or row.verdict is Verdict.FREE:
-            return ""
+    ) -> Reason:
+        """Return what else is known about an answer with this fault."""
+        if not row.is_state:
+            return ()
+        t = 1e-9 * (row.time - self._begin)
         if row.verdict is Verdict.UNKNOWN:
-            if row.status is Status.CLOCK_JUMP:
-                return self._step
-            with suppress(FrameError):  # the frames may have changed since then
-                frame = tree.oldest(fault.target, fault.frame) if fault and fault.frame else ""
-                if frame in self._frames:
-                    self._limits[frame] = snapshot.config.transform_tolerance
-                    return self._stalled(row, self._frames[frame], "transform", f"of {frame}")
-            return ", ".join(
-                filter(None, (self._of_source(row, name, fault) for name in row.bad_sources))
-            )
-        pair = nearest_pair(snapshot, row)
+            return self._of_unknown(t, row, fault, tree)
+        changes = self._changes(t, row)
+        pair = None if row.verdict is Verdict.FREE else nearest_pair(snapshot, row)
         if row.verdict is Verdict.COLLISION:
-            return "inside the vehicle" if pair is not None and is_inside(pair) else ""
+            return ("inside the vehicle",) * (pair is not None and is_inside(pair)) + changes
+        if row.verdict is Verdict.FREE:
+            return changes
         margin = snapshot.config.safety_margin if pair is None else pair.margin
-        return f"required {margin:g} m"
+        return (f"required {margin:g} m", *changes)
 
-    def states(self, reports: Iterable[Report], config: Config) -> Iterator[State]:
-        """Yield a jump of the log times, late transforms, and header stamps that went back.
-
-        Jumps and late transforms are those since the last call.
-        """
-        if self.jump:
-            yield "", "jump of the log times", 0.0, self.jump
-        limits = {each.name: inf if each.static else each.timeout for each in config.sources}
+    def wait(self, t: float, reports: Iterable[Report]) -> None:
+        """Note the sources whose newest message waits for its transform."""
         for each in reports:
-            limit = limits.get(each.source, config.footprint_timeout)
-            if each.waiting is not None and each.age > LATE * limit:
-                text = f"{each.source}: data from {each.age:.3f} s before is used, because the "
-                text += f"newest message waits for its transform; limit {limit:g} s"
-                yield f"{each.source} {each.sender}", "late transform", each.age, text
-        for frame, (t, age) in self._late.items():
-            text = f"delayed: the transform of {t:.3f} s of {frame} is recorded {age:.3f} s late"
-            yield frame, "late transform", 0.0, text
-        self._late.clear()
-        static = {self._names.get(name) for name, limit in limits.items() if limit == inf}
-        for key, last in self._received.items():
-            if last.back and key[0] not in static:
-                text = f"{last.back}; messages with older stamps are not used"
-                yield " ".join(key), "step back of header stamps", 0.0, text
+            if each.waiting is None or not each.age > LATE * self._limit(each.source):
+                continue
+            key = each.source, each.sender
+            found = self._waiting.get(key)
+            if found is None or t - found.end > RECENT:
+                head = f"{each.source}: older data is used, because the newest message waits for "
+                found = self.note("late transform", f"{head}its transform,", t)
+                self._waiting[key] = found
+            found.end, found.size = t, max(found.size, each.age)
+            limit = self._limit(each.source)
+            found.tail = f", {found.size:.3f} s old, limit {limit:g} s"
 
-    def _of_source(self, row: Row, name: str, fault: Fault | None) -> str:
+    def _limit(self, source: str) -> float:
+        return self._limits.get(self._names.get(source, ""), inf)
+
+    def _add(self, found: Cause) -> None:
+        self.fresh.append(found)
+        self._recent.append(found)
+
+    def _changes(
+        self, t: float, row: Row, kinds: tuple[str, ...] = ("parameters", "jump of a pose")
+    ) -> Reason:
+        """Return the changes shortly before an answer that can have changed it."""
+        found = [
+            each
+            for each in self._recent
+            if -RECENT <= each.end - t <= 0.0
+            and (
+                each.kind in kinds
+                or (each.source == row.nearest_source and row.nearest_id in each.ids)
+            )
+        ]
+        return tuple(found[-2:])
+
+    def _of_unknown(self, t: float, row: Row, fault: Fault | None, tree: TransformTree) -> Reason:
+        step = self._step
+        if row.status is Status.CLOCK_JUMP:
+            return () if step is None else (step,)
+        if self._stand is not None and t - self._stand.end < RECENT:
+            return (self._stand,)
+        changed = self._changes(t, row, ("parameters",))
+        with suppress(FrameError):  # the frames may have changed since then
+            frame = tree.oldest(fault.target, fault.frame) if fault and fault.frame else ""
+            if sender := self._frames.get(frame):
+                found = sender.stalled(t, 1e-9 * (row.now - sender.stamp))
+                begun = [
+                    name for when, name in self._begun if when > 0.0 and abs(when - sender.t) < 1.0
+                ]
+                if begun and found.kind == "silence":
+                    found.tail = f", when {' and '.join(begun)} begins"
+                return (found, *changed)
+        names = ("footprint",) if row.status is Status.STALE_FOOTPRINT else row.bad_sources
+        of = [self._of_source(t, row, name, fault) for name in names]
+        known = tuple(each for each in of if each)
+        if step is not None and row.status in STALE and t - step.end < RECENT:
+            return (step, *changed)
+        return known + changed
+
+    def _of_source(self, t: float, row: Row, name: str, fault: Fault | None) -> str | Cause:
         topic = self._names.get(name, "")
-        if not (senders := [each for key, each in self._received.items() if key[0] == topic]):
+        if not (senders := [each for key, each in self._senders.items() if key[0] == topic]):
             return ""
         if row.status not in STALE:
             last = max(senders, key=attrgetter("t"))
+            if renamed := last.is_in_force("frame_id"):
+                return renamed
             return f"{_value(last.fields, fault)}in the message of {last.t:.3f} s on {topic}"
         last = min(senders, key=attrgetter("stamp"))
-        return self._stalled(row, last, "message", f"on {topic}")
-
-    def _stalled(self, row: Row, last: _Received, what: str, where: str) -> str:
-        """Return why no newer data than the last one is known."""
-        if 2.0 * (row.time - self._begin - 1e9 * last.t) > row.now - last.stamp:
-            return f"silence: no {what} {where} since {last.t:.3f} s"
-        if last.back:
-            return f"step back of header stamps {last.back}"
-        if last.t > last.since:
-            text = f"frozen: {what}s {where} have the same header stamp"
-            return f"{text} from {last.since:.3f} to {last.t:.3f} s"
-        return f"delayed: the {what} of {last.t:.3f} s {where} has an old header stamp"
-
-
-def _note(received: dict[Any, _Received], key: Any, where: str, t: float, fields: Any) -> int:
-    """Note a message or a transform at the time `t` [s]; return its header stamp [ns]."""
-    stamp, last = nanoseconds(fields.header.stamp), received.get(key)
-    if last is None or stamp > last.stamp:
-        received[key] = _Received(t, fields, stamp, t)
-        return stamp
-    if stamp < last.stamp and not last.back:
-        by = (last.stamp - stamp) * 1e-9 + t - last.since
-        last.back = f"{where}, at {t:.3f} s, by {by:.3f} s against the log times"
-    last.t, last.fields = t, fields
-    return stamp
+        return last.stalled(t, 1e-9 * (row.now - last.stamp))
 
 
 def _value(fields: Any, fault: Fault | None) -> str:

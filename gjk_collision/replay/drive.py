@@ -24,11 +24,11 @@ from ..server.data.snapshot import Report, empty_snapshot
 from ..server.frames.fields import nanoseconds
 from ..server.frames.poses import FrameError
 from ..server.frames.transforms import TransformTree, insert_message
-from ..server.parameters.config import Config
+from ..server.parameters.config import CLOUD, COSTMAP, GRID, POLYGON, RANGE, SCAN, Config
 from ..server.server import Heartbeat, Server
 from ..verdict import Status, Verdict
 from .bag import Bag, BagError, Message
-from .causes import Causes
+from .causes import Causes, Reason
 from .faults import FaultSpec, Faulty, clock_shift, inject
 from .live_parameters import LiveParameters
 from .origin import Recording
@@ -44,6 +44,9 @@ TRANSFORM = "pose of the vehicle"
 # Without a message, stamps are evaluated for this time [ns], or for the longest timeout if that is
 # longer. After that, all data that can become too old is too old.
 SILENCE = 10_000_000_000
+
+# Types of data whose ids are only numbers.
+READINGS = CLOUD, COSTMAP, GRID, POLYGON, RANGE, SCAN
 
 # Header stamps that differ more from the log times are of another clock [ns].
 OTHER_CLOCK = 60_000_000_000
@@ -112,10 +115,13 @@ class Drive:
             text += "clock: add --topics clock=header to replay by header stamps"
             self._notes.append(text)
         self._ego_fault: Fault | None = None  # of the last heartbeat
-        self.causes = Causes(topics.resolved(config), clock, bag.begin)
+        self.causes = Causes(topics.resolved(config), config, clock, bag.begin)
         self._server = Server(self, epoch=-1)
         self._server.configure(config, self.transforms)
         self._server.activate(topics.resolved(config))
+        # Sources whose obstacles keep their ids.
+        self._tracked = {each.name for each in config.sources if each.type not in READINGS}
+        self._converted: Any = None  # the last obstacles
         self._requests = RecordedRequests(self._server)
         self.live = LiveParameters(self._server, topics.server, is_applied=live_parameters)
         not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
@@ -140,7 +146,6 @@ class Drive:
             while time - evaluated > period and evaluated + period <= end:
                 evaluated += period
                 yield self._state(evaluated, "silence")
-                self.causes.jump = ""
             if time - evaluated > period:
                 self._note_jump(before, evaluated, time)
                 evaluated += (time - evaluated - 1) // period * period
@@ -157,15 +162,14 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-                self.causes.jump = ""
         yield from self._requests.finish()
 
     def reports(self) -> list[Report]:
         """Return the state of each sender at the time of the last row."""
         return self._server.reports()
 
-    def explain(self, row: Row) -> str:
-        """Return what else is known about the last row; empty: nothing."""
+    def explain(self, row: Row) -> Reason:
+        """Return what else is known about the last row."""
         known = (self._ego_fault, self.snapshot.fault)
         fault = next((each for each in known if each and each.message == row.message), None)
         return self.causes.explain(row, self.snapshot, fault, self.transforms)
@@ -232,7 +236,11 @@ class Drive:
             for name in names:
                 self._receive(name, partial(_fail, error))
             return bool(sources), []
-        errors = [self._receive(name, partial(self._convert, name, fields)) for name in names]
+        errors = list[Exception | None]()
+        for name in names:
+            errors.append(self._receive(name, partial(self._convert, name, fields)))
+            if errors[-1] is None and name in self._tracked:
+                self.causes.receive_obstacles(name, self._t, self._converted)
         self.unreadable += any(e is not None and not isinstance(e, InputError) for e in errors)
         return bool(sources), rows
 
@@ -247,7 +255,8 @@ class Drive:
         if name == "twist_topic":
             return twist(fields, config)
         source = config.source(name)
-        return self._server.grids.convert(fields, config, source)
+        self._converted = self._server.grids.convert(fields, config, source)
+        return self._converted
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
         self.now()
@@ -265,7 +274,8 @@ class Drive:
         return []
 
     def _receive_parameters(self, message: Any) -> list[Row]:
-        self.live.receive(message, self._t)
+        if changed := self.live.receive(message, self._t):
+            self.causes.note("parameters", changed, self._t)
         return []
 
     @property
@@ -282,12 +292,11 @@ class Drive:
 
     def _note_jump(self, before: int, evaluated: int, time: int) -> None:
         """Note that there is no message between two log times, and no stamp since `evaluated`."""
-        text = f"no message for {(time - before) * 1e-9:.3f} s, from " + " to ".join(
-            f"{(each - self._bag.begin) * 1e-9:.3f} s" for each in (before, time)
-        )
-        last = (evaluated - self._bag.begin) * 1e-9
-        self.causes.jump = f"{text}; no stamp is evaluated after {last:.3f} s until then"
-        self._jumps.append(self.causes.jump)
+        first, last, end = ((each - self._bag.begin) * 1e-9 for each in (before, evaluated, time))
+        tail = f", for {end - first:.3f} s; no stamp is evaluated after {last:.3f} s until then"
+        found = self.causes.note("jump of the log times", "no message", first, tail)
+        found.end = end
+        self._jumps.append(str(found))
 
     # ---- the shell of the server
 

@@ -126,9 +126,9 @@ def typestore(own: dict[str, Any] | None = None) -> Any:
 
     Equal definitions have one store, because rosbags makes and compiles the code of each anew.
     """
-    types = {**default_types(), **(own or {})}
-    key = repr(types)
+    key = repr(own or "")
     if key not in _stores:
+        types = {**default_types(), **(own or {})}
         _stores[key] = get_typestore(Stores.EMPTY)
         _stores[key].register(types)
     return _stores[key]

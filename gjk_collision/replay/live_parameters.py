@@ -37,21 +37,18 @@ class LiveParameters:
     ----------
     notes : list of str
         From when on the recorded node had other parameters.
-    applied : str
-        The changes that were applied since it was last set to "".
     """
 
     def __init__(self, server: Server, node: str, *, is_applied: bool) -> None:
         self._server, self._node, self._is_applied = server, node, is_applied
         self.notes: list[str] = []
-        self.applied = ""
 
-    def receive(self, event: Any, t: float) -> None:
-        """Apply a ParameterEvent at the time `t` [s] after the begin of the bag."""
+    def receive(self, event: Any, t: float) -> str:
+        """Apply a ParameterEvent at the time `t` [s]; return the changes that were applied."""
         if not self._node and event.node.rpartition("/")[2] == NODE_NAME:
             self._node = event.node
         if event.node != self._node:
-            return
+            return ""
         before = self._server.config.parameters()
         values = {each.name: _value(each.value) for each in event.changed_parameters}
         changes = {
@@ -59,7 +56,7 @@ class LiveParameters:
             if name in before and _plain(before[name]) != value
         }  # fmt: skip
         if not changes:
-            return
+            return ""
         reason = "" if self._is_applied else "--no-live-parameters"
         try:
             config = self._server.config.changed(changes)
@@ -70,9 +67,9 @@ class LiveParameters:
         texts = ", ".join(said)
         if not reason:
             self._server.reconfigure(config)
-            self.applied += ", " * bool(self.applied) + texts
         what = f"from {t:.3f} s on, the recorded node {event.node} had other parameters: {texts}"
         self.notes.append(f"{what}; {f'not applied: {reason}' if reason else 'applied'}")
+        return "" if reason else texts
 
 
 def _text(value: Any) -> str:

@@ -311,18 +311,16 @@ class _Job:
     def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> Comparison | None:
         """Use an answer for all reports; return its comparison with the golden result."""
         self._counts.add(t, row)
-        if row.is_state:
-            self._events.changed, drive.live.applied = drive.live.applied, ""
         change = None if self._golden is None else self._golden.add(t, row)
         if change is None:
             self._events.add(t, row)
         if row.is_state:
             self._expectations.add(t, row)
             reports = drive.reports()
+            drive.causes.wait(t, reports)
             if change is None:
-                self._events.add_states(
-                    t, row, drive.causes.states(reports, drive.snapshot.config)
-                )
+                self._events.add_causes(t, row, drive.causes.fresh)
+            drive.causes.fresh.clear()
             if self._options.page:
                 self.timeline.add(t, row, [*reports, drive.transform()], change)
                 film.add(t, row, change)

@@ -29,10 +29,12 @@ def event_lines(summary: dict[str, Any], limit: int = EVENTS) -> list[str]:
 
 
 def event_time(event: dict[str, Any]) -> str:
-    """Return the time of an event, and its number of stamps."""
-    if event["stamps"] == 1:
+    """Return the time of an event, its number of stamps, and how often it came back."""
+    if event["stamps"] <= 1 and event["from"] == event["to"]:
         return f"{event['from']:.3f} s"
-    return f"{event['from']:.3f} to {event['to']:.3f} s, {event['stamps']} stamps"
+    times = f", {event['times']} times" if event["times"] > 1 else ""
+    stamps = f", {event['stamps']} stamps" if event["stamps"] else ""
+    return f"{event['from']:.3f} to {event['to']:.3f} s{stamps}{times}"
 
 
 def junit(results: Sequence[Result]) -> str:

@@ -676,7 +676,8 @@ def test_jump_of_the_log_times_is_noted_and_not_filled_with_stamps(
         replace(row, snapshot_id=0) for row in rows_of(tmp_path)
     ]
     summary = json.loads((tmp_path / "early" / "summary.json").read_text())
-    jump = f"no message for {(at(0.0) - first) * 1e-9:.3f} s, from 0.000 s to "
+    end = (at(0.0) - first) * 1e-9
+    jump = f"no message from 0.000 to {end:.3f} s, for {end:.3f} s; no stamp is evaluated after 10"
     assert any(f"the log times jump: {jump}" in note for note in summary["notes"])
     [event] = [each for each in summary["events"]["kept"] if "jump" in each["what"]]
     assert jump in event["why"]

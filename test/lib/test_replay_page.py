@@ -123,7 +123,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
     evil = "</script><script>alert(1)</script><b>"
     check = {"text": evil, "failure": evil, "from": 0.0, "to": None, "at": None}
-    event = {"from": 0.0, "to": 1.0, "stamps": 2, "what": evil, "why": evil, "rank": 0}
+    event = {"from": 0.0, "to": 1.0, "stamps": 2, "times": 1, "what": evil, "why": evil, "rank": 0}
     summary = summary_of(evil) | {
         "failures": [evil], "failure_times": [0.0], "notes": [evil], "expectations": [check],
         "golden": {"names": [evil, evil], "parameters": [[evil, evil, None]], "why": [evil]},
