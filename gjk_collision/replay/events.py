@@ -73,6 +73,7 @@ class _Event:
             "times": self.times,
             "what": self._what(),
             "why": self._why(),
+            "cause": ", ".join(str(each) for each in self.more if isinstance(each, Cause)),
         }
 
     def _what(self) -> str:
@@ -96,7 +97,7 @@ class _Event:
         if self.old is None and self.label not in ("", NEW, _START):
             return ", ".join(more)
         if new.status is not Status.SUCCESS:
-            return "; ".join(filter(None, (new.message, ", ".join(more))))
+            return "; ".join(filter(None, (", ".join(more), new.message)))
         before = "" if self.old is None else _nearest(self.old)
         after = _nearest(new)
         text = f"{before} -> {after}" if before and before != after else after

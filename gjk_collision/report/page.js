@@ -21,7 +21,10 @@ function drawFacts() {
   add("status", frame.s);
   if (frame.m) add("message", frame.m);
   data.events.forEach(([from, to], i) => {
-    if (at >= from - 5e-7 && at <= to + 5e-7) add("event", eventTexts[i].textContent);
+    const isNow = at >= from - 5e-7 && at <= to + 5e-7, item = eventTexts[i];
+    if (isNow) add("event", item.textContent);
+    if (isNow && !item.className) item.parentNode.scrollTop = item.offsetTop;  // the list follows the cursor
+    item.className = isNow ? "now" : "";
   });
   add("distance", number(frame.d, 4, "m"));
   add("lower bound", number(frame.lb, 4, "m"));
@@ -102,7 +105,7 @@ document.addEventListener("keydown", (event) => {
 for (const [id, act] of Object.entries({
   back: () => go(stamp - 1), forward: () => go(stamp + 1),
   "time-in": () => zoomTime(1.5), "time-out": () => zoomTime(1 / 1.5), "time-whole": () => show(begin, end),
-  next: () => toEvent(1), previous: () => toEvent(-1),
+  ...(eventTexts.length && { next: () => toEvent(1), previous: () => toEvent(-1) }),
   in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { fit(); drawScene(); },
 })) el(id).addEventListener("click", act);
 

@@ -123,7 +123,7 @@ class _Job:
         self._times = list[float | None]()  # of the failures
         self._notes = list[str]()
         self._about: dict[str, Any] = {}
-        names = (each.name for each in case.config.sources)
+        names = (each.name for each in case.config.sources if not each.static)
         self.timeline = Timeline((TRANSFORM, "footprint", "twist_topic", *names))
         self.film: dict[str, Any] = {
             "end": 0.0, "origin": (0, 0), "outlines": [], "sources": [], "frames": []
@@ -177,6 +177,7 @@ class _Job:
                 self._fail(Outcome.BROKEN, f"no stamp was evaluated: {where}")
             for check in checks:
                 if check["failure"]:
+                    check["failure"] += self._cause(check["at"])
                     self._fail(Outcome.FAILED, check["failure"], check["at"])
         self._check_counts()
         is_judged = bool(checks or self._golden or self._counts.replies_compared)
@@ -195,6 +196,12 @@ class _Job:
             "timing": {"replay_seconds": round(seconds, 3)},
         }
         return result
+
+    def _cause(self, at: float | None) -> str:
+        """Return what caused the answer at a time, to add to a text; empty: it is not known."""
+        told = () if at is None else self._events.to_dict()["kept"]
+        found = [each["cause"] for each in told if each["from"] - 1e-6 <= at <= each["to"] + 1e-6]
+        return "".join(f"; {each}" for each in found[:1] if each)
 
     def _golden_summary(self) -> dict[str, Any] | None:
         """Return the comparison with the golden result, and the parameters that differ."""
@@ -337,7 +344,9 @@ class _Job:
                 Outcome.FAILED, f"FREE without SUCCESS at {counts.free_without_success} stamps"
             )
         for (old, new), (count, first) in sorted(counts.replies_changed.items()):
-            text = f"{count:.0f} replies {old} -> {new}, first at {first:.3f} s"
+            text = (
+                f"{count:.0f} replies {old} -> {new}, first at {first:.3f} s{self._cause(first)}"
+            )
             if (old, new) == ("COLLISION", "FREE") or (
                 old == "FREE" and not self._case.replies_may_differ
             ):

@@ -182,16 +182,20 @@ function axes(g, w, h, { step, ticks }) {
 
 // ---- the picture
 
-function extent(frame) {
+function extent(frame) {  // of the vehicle and of what is near, whatever a region or a map measures
+  const { ego, w } = frame, size = Math.max(0, ...frame.f.map((k) => reach(film.outlines[k])));
+  const gap = w.length === 4 ? Math.hypot(w[2] - w[0], w[3] - w[1]) : 0;
+  const near = ego ? Math.max(6 * size, size + 1.3 * Math.min(gap, 50), 3) : Infinity;
   let box = null;
   const add = (x, y, r) => {
-    box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
-      : [x - r, y - r, x + r, y + r];
+    const clip = (value, k) => ego ? Math.min(Math.max(value, ego[k] - near), ego[k] + near) : value;
+    const own = [clip(x - r, 0), clip(y - r, 1), clip(x + r, 0), clip(y + r, 1)];
+    box = box ? own.map((value, k) => (k < 2 ? Math.min : Math.max)(box[k], value)) : own;
   };
-  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]) + frame.sm);
+  if (ego) add(ego[0], ego[1], size + frame.sm);
   for (const [k, x, y] of frame.o) {
-    // Ignore obstacles far from the vehicle, so that it does not become too small.
-    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
+    const r = reach(film.outlines[k]);
+    if (!ego || Math.hypot(x - ego[0], y - ego[1]) - r < near) add(x, y, r);
   }
   return box || [-10, -10, 10, 10];
 }
@@ -307,16 +311,19 @@ function drawScene() {
   if (frame.g && frame.g.w && frame.g.w.length === 4 && String(frame.g.w) !== String(frame.w)) {
     labelWitness(g, w, h, frame.g.w, number(frame.g.d, 2, "m") + " " + data.names[0].slice(0, 12), vehicle);
   }
+  const owners = new Map(), centres = obstacles.map((each) => screen(...middle(each)));
+  for (const each of obstacles) owners.set(each.id, (owners.get(each.id) || new Set()).add(each.source));
   for (const each of obstacles) {
     const name = each.id + " " + each.source, [u, v] = screen(...middle(each));
     if (view.scale <= 5 || named.size >= SHOWN || named.has(name) || u < 0 || v < 0 || u > w || v > h) continue;
     named.add(name);
     const moves = each.velocity && Math.hypot(...each.velocity) > 0;
-    const text = each.id + (moves ? ": " + number(Math.hypot(...each.velocity), 2, "m/s") : ""), size = reach(each.outline) * view.scale;
+    const text = (owners.get(each.id).size > 1 ? each.id + " " + each.from.source : each.id) + (moves ? ": " + number(Math.hypot(...each.velocity), 2, "m/s") : ""), size = reach(each.outline) * view.scale;
     const back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
     const far = size > SMALL ? 16 : size + 13, wide = Math.min(size, SMALL) + g.measureText(text).width / 2 + 6;
     const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
-    label(g, w, h, text, places, vehicle);
+    const isOwn = ([x, y]) => centres.every(([a, b]) => Math.hypot(a - x, b - y) >= Math.hypot(u - x, v - y) - 1e-6);
+    label(g, w, h, text, places.filter(isOwn), vehicle);
   }
   axes(g, w, h, lines);
   drawTable(obstacles);

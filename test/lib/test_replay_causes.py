@@ -26,6 +26,7 @@ from gjk_collision.replay.causes import _value
 from gjk_collision.replay.data_change import changes
 from gjk_collision.replay.drive import TRANSFORM
 from gjk_collision.replay.events import KEPT, MISSING, NEW, Events
+from gjk_collision.replay.expect import Window
 from gjk_collision.replay.interfaces import message
 from gjk_collision.replay.live_parameters import PARAMETER_EVENT
 from gjk_collision.replay.rows import Row
@@ -98,13 +99,13 @@ MOVED = "obstacle 1 moved by 0.05 m"
          "FREE, another distance: obstacle 1 of obstacles at 0.800 m -> obstacle 1 of obstacles "
          "at 0.750 m"),
         ({"obstacles": {"timeout": 0.15}}, {}, "parameters: obstacles.timeout 0.5 -> 0.15",
-         "FREE -> UNKNOWN (STALE_OBSTACLES): obstacles: "),
+         "FREE -> UNKNOWN (STALE_OBSTACLES): silence: no message on /obstacles from "),
         ({}, {"dropped": 2.5}, "/obstacles differs from 2.5 s on (76 -> 75 messages): the message "
          "of 2.500 s is missing", "2.500 s: missing stamp (golden FREE, now no answer)"),
         ({}, {"late": 0.3}, "/tf differs from 3.0 to 3.6 s: the message of 3.000 s is recorded "
-         "0.300 s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION): the newest pose of 'base_link' in "
-         "'odom' is 0.150 s old, limit 0.1 s (transform_tolerance); delayed: transforms of "
-         "base_link from 2.950 to 3.550 s, 0.300 s old when they are recorded"),
+         "0.300 s later", "FREE -> UNKNOWN (TF_EXTRAPOLATION): delayed: transforms of base_link "
+         "from 2.950 to 3.550 s, 0.300 s old when they are recorded; the newest pose of "
+         "'base_link' in 'odom' is 0.150 s old, limit 0.1 s (transform_tolerance)"),
         ({"obstacles": {"timeout": 0.5, "inflation": 0.6}}, {},
          "parameters: obstacles.inflation 0.0 -> 0.6", "FREE -> COLLISION"),
         ({}, {"more": True}, "recording other, not drive: /obstacles differs from 0.0 s on: the "
@@ -367,8 +368,8 @@ STEP = (
         (lambda t: 0.95 if 1.0 <= t < 2.0 else t, ["frozen: messages on /obstacles have the same "
          "header stamp from 0.950 to 1.950 s"]),
         (lambda t: t - 0.6 * (t >= 1.0), [
-         f"(STALE_OBSTACLES): obstacles: 0.550 s old, limit 0.5 s; a message with an older stamp "
-         f"was dropped; {STEP}"]),
+         f"(STALE_OBSTACLES): {STEP}; obstacles: 0.550 s old, limit 0.5 s; a message with an "
+         "older stamp was dropped"]),
         (lambda t: t - 0.7, ["delayed: messages on /obstacles since 0.000 s, 0.700 s old"]),
     ],
     ids=["silence", "frozen", "step back", "delayed"],
@@ -434,7 +435,7 @@ def is_third(t: float) -> bool:
     return round(t * 20.0) % 3 == 0
 
 
-STALE_TEXT = "UNKNOWN (STALE_OBSTACLES): obstacles: "
+STALE_TEXT = "UNKNOWN (STALE_OBSTACLES): silence: "
 
 
 @pytest.mark.parametrize(
@@ -509,6 +510,17 @@ def test_the_worst_of_each_kind_is_shown_first() -> None:
     kept = events.to_dict()["kept"]
     shown = [each["what"] for each in kept if each["rank"] < 3]
     assert sorted(each.partition(" ")[0] for each in shown) == ["FREE,", "MARGIN", "UNKNOWN"]
+
+
+def test_a_failed_expectation_names_its_cause(tmp_path: Path) -> None:
+    written(tmp_path / "drive", lambda t: [t] * (not 2.0 < t < 3.0))
+    never = [Window(0.1, 5.0, frozenset(Verdict) - {Verdict.UNKNOWN})]
+    found = replay(
+        tmp_path / "drive", tmp_path, expect=never,
+        parameters={"check_frame": "odom", "obstacles.timeout": 0.5},
+    )  # fmt: skip
+    assert found.failures[0].endswith("; silence: no message on /obstacles from 2.000 to 3.000 s")
+    assert found.summary["expectations"][0]["failure"] == found.failures[0]
 
 
 def test_two_senders_on_a_topic_are_no_step_back(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_labels_do_not_cover_the_vehicle_or_each_other(drive: Path, tmp_path: Pa
         for i, box in enumerate(boxes):
             for a, b, c, d in [(u0, v0, u1, v1), *boxes[:i]]:
                 assert box[0] >= c or box[2] <= a or box[1] >= d or box[3] <= b
-    assert {"1: 2.00 m/s", "1.25 m"} <= texts
+    assert {"1 lidar: 2.00 m/s", "1.25 m"} <= texts
 
 
 @needs_browser
