@@ -126,7 +126,7 @@ class _Job:
         names = (each.name for each in case.config.sources if not each.static)
         self.timeline = Timeline((TRANSFORM, "footprint", "twist_topic", *names))
         self.film: dict[str, Any] = {
-            "end": 0.0, "origin": (0, 0), "outlines": [], "sources": [], "frames": []
+            "end": 0.0, "origin": (0, 0), "outlines": [], "lists": [], "sources": [], "frames": []
         }  # fmt: skip
 
     def run(self, file: TextIO, progress: Progress) -> None:

@@ -5,6 +5,11 @@ const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 const SHOWN = 20;   // rows of the table, and labels in the picture
 const SMALL = 30;   // pixels: no label covers a smaller obstacle
 let half = [1, 1], labels = [], kept = [];  // kept: boxes without labels
+const placedIn = (frame) => frame.l.flatMap((k) => itemsOf(film.lists[k]));
+
+function itemsOf(list) {
+  return list.i ? list.i.map((id, j) => [list.k[j], list.xy[2 * j] / 1e3, list.xy[2 * j + 1] / 1e3, 0, id, list.n]) : list;
+}
 const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
 
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
@@ -29,7 +34,7 @@ function obstacleOf(frame, item) {
 function obstaclesOf(frame) {
   const [x, y] = frame.ego || [view.x, view.y];
   const rank = (each) => each.isNearest ? -1 : Math.hypot(each.x - x, each.y - y);
-  return frame.o.map((item) => obstacleOf(frame, item)).sort((a, b) => rank(a) - rank(b));
+  return placedIn(frame).map((item) => obstacleOf(frame, item)).sort((a, b) => rank(a) - rank(b));
 }
 
 // ---- shapes
@@ -193,7 +198,7 @@ function extent(frame) {  // of the vehicle and of what is near, whatever a regi
     box = box ? own.map((value, k) => (k < 2 ? Math.min : Math.max)(box[k], value)) : own;
   };
   if (ego) add(ego[0], ego[1], size + frame.sm);
-  for (const [k, x, y] of frame.o) {
+  for (const [k, x, y] of placedIn(frame)) {
     const r = reach(film.outlines[k]);
     if (!ego || Math.hypot(x - ego[0], y - ego[1]) - r < near) add(x, y, r);
   }
@@ -202,7 +207,7 @@ function extent(frame) {  // of the vehicle and of what is near, whatever a regi
 
 function fit() {
   if (!frames.length) return;
-  const now = frames[cursor], shown = now.o.length ? now : frames.find((each) => each.o.length) || now;
+  const now = frames[cursor], shown = placedIn(now).length ? now : frames.find((each) => placedIn(each).length) || now;
   const box = extent({ ...shown, ego: now.ego }), size = el("scene").getBoundingClientRect(), ego = now.ego;
   [view.x, view.y] = ego || [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
   const wide = Math.max(view.x - box[0], box[2] - view.x), tall = Math.max(view.y - box[1], box[3] - view.y);
@@ -360,9 +365,9 @@ function drawSceneLegend() {
     golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle",
   };
   const used = {
-    margin: widest > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
+    margin: widest > 0 || film.lists.some((list) => !list.i && list.some((each) => each.length > 8)),
     inflation: film.sources.some((each) => each.inflation > 0),
-    velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
+    velocity: film.lists.some((list) => !list.i && list.some((each) => each[6] || each[7])),
     bare: frames.some((frame) => frame.bare.length),
     golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };

@@ -85,6 +85,8 @@ class SceneView:
     def __init__(self) -> None:
         self._shapes: dict[tuple[bytes, float], int] = {}
         self._outlines: list[dict[str, Any]] = []
+        self._lists: list[list[Any] | dict[str, Any]] = []
+        self._listed: dict[tuple[Any, ...], list[int]] = {}
         self._sources: dict[tuple[str, str, str, float], int] = {}
         self._origin: tuple[float, float] | None = None
 
@@ -95,9 +97,8 @@ class SceneView:
         -------
         dict
             ``f``, ``bare``: outlines of the footprint, with and without the directional margins.
-            ``o``: for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
-            margin; the last three may be missing. ``a``: for each source with obstacles in ``o``
-            that is not static, the age of its list [s]. ``sm``: the safety margin [m].
+            ``l``: the lists of obstacles. ``a``: for each source with a list that is not static,
+            the age of its list [s]. ``sm``: the safety margin [m].
         """
         if row.ego:
             self._anchor(row.ego[0], row.ego[1])
@@ -106,9 +107,7 @@ class SceneView:
         return {
             "f": [self._outline(part, radius) for part, radius in parts],
             "bare": [] if data.outline is None else [self._outline(data.outline, 0.0)],
-            "o": [
-                item for each in data.sent for item in (*self._placed(each), *self._bounds(each))
-            ],
+            "l": [number for each in data.sent for number in self._list(each)],
             "a": self._ages(data.sent),
             "sm": data.margin,
         }
@@ -123,11 +122,17 @@ class SceneView:
         return {"w": local, "ego": ego}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the origin [m], the outlines, and the sources that obstacles refer to."""
+        """Return the origin [m], and the outlines, lists and sources that frames refer to.
+
+        A list has for each obstacle: outline, x, y, yaw, id, number of the source, vx, vy, own
+        margin; the last three may be missing. A list of points has outlines ``k``, number of the
+        source ``n``, ids ``i``, and x y [mm].
+        """
         names = ("source", "sender", "frame", "inflation")
         return {
             "origin": self._origin or (0.0, 0.0),
             "outlines": self._outlines,
+            "lists": self._lists,
             "sources": [dict(zip(names, key, strict=True)) for key in self._sources],
         }
 
@@ -140,8 +145,36 @@ class SceneView:
 
     # ---- obstacles
 
-    def _placed(self, sent: _Sent) -> Iterator[list[Any]]:
-        """Yield the item of ``o`` of each obstacle."""
+    def _list(self, sent: _Sent) -> list[int]:
+        """Return the numbers of the lists of a sender, which hold for many frames."""
+        key = id(sent.obstacles), id(sent.region), *sent.frame, self._source(sent)
+        if key not in self._listed:
+            each, first = sent.obstacles, len(self._lists)
+            are_plain = not (len(each.poses) or len(each.velocities) or each.margins.any())
+            are_points = np.diff(each.offsets) == (1 if are_plain else -1)
+            if are_points.any():
+                self._lists.append(self._points(sent, are_points))
+            self._lists.append([*self._placed(sent, ~are_points), *self._bounds(sent)])
+            self._listed[key] = [*range(first, len(self._lists))]
+        return self._listed[key]
+
+    def _points(self, sent: _Sent, which: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the points of a scan or a cloud as arrays."""
+        each = sent.obstacles
+        points = sent.frame.transform(each.xy.reshape(-1, 2)[each.offsets[:-1][which]])
+        radius = each.radius if len(each.radius) else np.zeros(len(each))
+        radii, kinds = np.unique(radius[which].round(3), return_inverse=True)
+        outlines = [self._outline(np.zeros((1, 2)), size) for size in radii.tolist()]
+        x0, y0 = self._anchor(*points[0].tolist())
+        return {
+            "k": [outlines[k] for k in kinds.tolist()],
+            "n": self._source(sent),
+            "i": [exact(number) for number in each.ids[which].tolist()],
+            "xy": np.rint(1e3 * (points - (x0, y0))).astype(np.int64).ravel().tolist(),
+        }
+
+    def _placed(self, sent: _Sent, which: npt.NDArray[np.bool_]) -> Iterator[list[Any]]:
+        """Yield the item of each of these obstacles."""
         obstacles, frame, source = sent.obstacles, sent.frame, self._source(sent)
         points, ends = obstacles.xy.reshape(-1, 2), obstacles.offsets.astype(np.int64)
         radii = obstacles.radius.tolist() or [0.0] * len(obstacles)
@@ -161,13 +194,14 @@ class SceneView:
         places = np.column_stack([(rows[:, :2] - (x0, y0)).round(3), rows[:, 2].round(5)])
         more = _speeds_and_margins(obstacles, frame)
         ids = obstacles.ids.tolist()
-        for i, (x, y, yaw) in enumerate(places.tolist()):
+        rest = np.flatnonzero(which).tolist()
+        for i, (x, y, yaw) in zip(rest, places[which].tolist(), strict=True):
             own = points[ends[i] : ends[i + 1]]
             if len(own):
                 yield [self._outline(own, radii[i]), x, y, yaw, exact(ids[i]), source, *more[i]]
 
     def _bounds(self, sent: _Sent) -> Iterator[list[Any]]:
-        """Yield the items of ``o`` of a region: the segments of its boundary."""
+        """Yield the items of a region: the segments of its boundary."""
         if sent.region is None:
             return
         source = self._source(sent)

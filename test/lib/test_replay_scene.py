@@ -69,6 +69,18 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return page_of(folder, PARAMETERS)
 
 
+def placed(film: dict[str, Any], frame: dict[str, Any]) -> list[Any]:
+    """The items of the lists of a frame."""
+    found = list[Any]()
+    for each in (film["lists"][k] for k in frame["l"]):
+        rows = np.reshape(each["xy"], (-1, 2)) / 1e3 if isinstance(each, dict) else ()
+        found += [
+            [k, x, y, 0.0, number, each["n"]]
+            for k, (x, y), number in zip(each["k"], rows.tolist(), each["i"], strict=True)
+        ] if isinstance(each, dict) else each  # fmt: skip
+    return found
+
+
 def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> None:
     data = data_of(drive)
     assert data["frame"] == "odom"
@@ -77,7 +89,7 @@ def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> N
         {"source": "radar", "sender": "radar", "frame": "odom", "inflation": 0.0},
     ]
     frame = data["film"]["frames"][3]
-    near, away, radar = frame["o"]
+    near, away, radar = placed(data["film"], frame)
     assert near[1:3] == pytest.approx([1.0, 4.75]) and near[5] == 0
     assert near[6:] == pytest.approx([2.0, 0.0]), "the velocity is turned with the frame"
     assert away[6:] == [None, None, 0.5], "unknown velocity, own margin"
@@ -118,7 +130,7 @@ def test_the_scene_shows_the_message_of_the_answer(late: Case, tmp_path: Path) -
     assert frames[20]["s"] == "SUCCESS"
     for k in range(1, 21):
         frame = frames[k]
-        [[outline, x, _, _, number, source, *_]] = frame["o"]
+        [[outline, x, _, _, number, source, *_]] = placed(film, frame)
         assert (number, frame["id"], frame["n"]) == (k, k, 1)
         rear = x0 + x + min(px for px, _ in film["outlines"][outline]["p"])
         assert rear == pytest.approx(20.0 - 6.0 * (k - 1) / 20)
@@ -145,7 +157,7 @@ def test_data_that_is_not_used_is_not_shown(late: Case, tmp_path: Path) -> None:
     run(late, tmp_path, Options())
     last = frames_of(tmp_path / "drive" / "index.html")[-1]
     assert last["s"] == "STALE_OBSTACLES"
-    assert last["o"] == [] and last["a"] == {}
+    assert last["l"] == [] and last["a"] == {}
     with pytest.raises(MomentError, match="obstacle 20 is not known: UNKNOWN/STALE_OBSTACLES"):
         moment(late, 2.0, 20)
 
