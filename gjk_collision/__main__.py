@@ -123,6 +123,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "clock than the log times. PART 'server': TOPIC is the full name of the server")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
+    add("--nearest", type=int, default=1, metavar="K",
+        help="compare the K nearest obstacles with the golden result, not only the nearest one")
     add("--replies-may-differ", action="store_true",
         help="do not fail if a recorded reply FREE has another verdict now (COLLISION that is now "
         "FREE always fails)")
@@ -252,6 +254,7 @@ def _cases_to_replay(
                 case,
                 replies_may_differ=case.replies_may_differ or given.replies_may_differ,
                 live_parameters=case.live_parameters and not given.no_live_parameters,
+                nearest=max(case.nearest, given.nearest),
             )
             for case in some
         ]
@@ -265,8 +268,12 @@ EVENTS_OF_EACH = 3
 
 def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
     from .report.outcome import NOT_JUDGED, outcome_text, total_text
-    from .report.texts import EVENTS, event_lines
+    from .report.texts import EVENTS, causes, event_lines, shared_causes
 
+    shared = shared_causes(results)
+    for cause in shared:
+        count = sum(cause in causes(result) for result in results)
+        print(f"{'why':<12}of {count} replays: {cause}")
     for result in results:
         if quiet and not result.failures:
             continue
@@ -275,7 +282,7 @@ def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
         lines = []
         if text == NOT_JUDGED:
             lines.append("nothing was judged: no expectation, golden result or recorded reply")
-        lines += [f"why: {cause}" for cause in (summary.get("golden") or {}).get("why", ())]
+        lines += [f"why: {cause}" for cause in causes(result) if cause not in shared]
         lines += result.failures
         lines += event_lines(summary, EVENTS if len(results) == 1 else EVENTS_OF_EACH)
         lines += [] if quiet else [f"note: {note}" for note in summary.get("notes", ())]

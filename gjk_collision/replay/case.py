@@ -30,7 +30,7 @@ TOLERANCE = 1e-6
 
 _KEYS = (
     "name", "bag", "topics", "parameters", "faults", "expect", "tolerance", "replies_may_differ",
-    "live_parameters",
+    "live_parameters", "nearest",
 )  # fmt: skip
 
 
@@ -58,6 +58,8 @@ class Case:
         Whether a recorded reply FREE may have another verdict now.
     live_parameters : bool
         Whether the changes of parameters that were recorded are applied.
+    nearest : int
+        Number of the nearest obstacles that are compared with the golden result.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Case:
     tolerance: float = TOLERANCE
     replies_may_differ: bool = False
     live_parameters: bool = True
+    nearest: int = 1
 
 
 def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Case]:
@@ -182,6 +185,7 @@ def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
         fields.number("tolerance", TOLERANCE, 0.0),
         fields.flag("replies_may_differ"),
         fields.flag("live_parameters", default=True),
+        fields.whole("nearest", 1) or 1,
     )
 
 

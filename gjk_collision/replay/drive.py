@@ -17,6 +17,8 @@ from math import nan
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
 from ..server.adapters import footprint, twist
 from ..server.data.faults import Fault
@@ -33,7 +35,7 @@ from .faults import FaultSpec, Faulty, clock_shift, inject
 from .live_parameters import LiveParameters
 from .origin import Recording
 from .requests import RecordedRequests
-from .rows import Row
+from .rows import DIGITS, Row
 from .topics import Topics
 
 __all__ = ["TRANSFORM", "Drive"]
@@ -67,6 +69,8 @@ class Drive:
         Faults that are injected into the messages.
     live_parameters : bool
         Whether to apply the changes of parameters that were recorded.
+    nearest : int
+        Number of the nearest obstacles in each row; 1: no more than `Row.nearest_id`.
 
     Attributes
     ----------
@@ -94,8 +98,10 @@ class Drive:
         faults: Sequence[FaultSpec] = (),
         *,
         live_parameters: bool = True,
+        nearest: int = 1,
     ) -> None:
         self._bag, self._topics, self._faults = bag, topics, faults
+        self._nearest = nearest
         self.recording = Recording()
         self.transforms = TransformTree()
         # Why transforms were not used -> the first child frame, and their number.
@@ -328,11 +334,25 @@ class Drive:
         self.snapshot = beat.snapshot
         self._ego_fault = beat.ego if isinstance(beat.ego, Fault) else None
         if is_good:
-            return _row(time, cause, beat)
+            row = _row(time, cause, beat)
+            row.near = self._near(row)
+            return row
         # A snapshot whose answer is an error is not drawn.
         fault = Fault(Status.INTERNAL_ERROR, beat.found.message)
         self.snapshot = empty_snapshot(self._server.config, fault, self.now())
         return Row(time, self.now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
+
+    def _near(self, row: Row) -> tuple[tuple[int, str, float], ...]:
+        """Return the nearest obstacles of an answer; empty: the case does not ask for them."""
+        shape, senders = self.snapshot.footprint, self.snapshot.senders
+        if self._nearest == 1 or shape is None or not row.ego:
+            return ()
+        found = self.snapshot.scene.nearest(shape, row.ego, self._nearest)
+        ends = np.cumsum([len(each.obstacles) for each in senders])
+        names = [*(each.name for each in senders), ""]  # at last: outside of a region
+        where = np.searchsorted(ends, found.indices, side="right").tolist()
+        ids, distances = found.ids.tolist(), found.distances.round(DIGITS).tolist()
+        return tuple(zip(ids, [names[i] for i in where], distances, strict=True))
 
 
 def _fail(error: Exception) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..verdict import WORST_FIRST, Status, Verdict
 from .causes import Reason
-from .rows import Row
+from .rows import Row, near_change
 from .senders import BACK, Cause
 
 __all__ = ["KEPT", "LEAST", "MISSING", "NEAR", "NEW", "Events"]
@@ -101,6 +101,8 @@ class _Event:
         before = "" if self.old is None else _nearest(self.old)
         after = _nearest(new)
         text = f"{before} -> {after}" if before and before != after else after
+        if self.old is not None and (near := near_change(self.old, new, LEAST)):
+            text = near if before == after else text
         parts = [text, *more]
         where = f" at {self.at:.3f} s" if self.at > self.begin else ""
         if self.old is not None and self.old.verdict is new.verdict:

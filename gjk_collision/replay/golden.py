@@ -12,7 +12,7 @@ from typing import Any
 
 from ..verdict import Verdict
 from .events import MISSING, NEW, Events
-from .rows import FORMAT, Row
+from .rows import FORMAT, Row, near_change
 
 __all__ = ["LABELS", "Comparison", "Golden", "GoldenError", "read_rows"]
 
@@ -192,6 +192,8 @@ class Golden:
             is_changed = not delta <= self._tolerance
         elif not known:
             is_changed |= old.digest != new.digest
+        if old.near and new.near:
+            is_changed |= bool(near_change(old, new, self._tolerance))
         if is_changed:
             found.append("distance")
         return found

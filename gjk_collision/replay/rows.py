@@ -9,7 +9,7 @@ from typing import Any
 
 from ..verdict import Status, Verdict
 
-__all__ = ["FORMAT", "Row"]
+__all__ = ["DIGITS", "FORMAT", "Row", "near_change"]
 
 # Format of the result file. Increase it when a reader of the old format cannot read the new one.
 FORMAT = 1
@@ -57,6 +57,9 @@ class Row:
         has only one verdict.
     time_to_collision : float
         As in ``msg/CollisionState.msg`` [s]; NaN: not known. It is not in the file then.
+    near : tuple of (int, str, float)
+        Id, source and distance [m] of each of the nearest obstacles, if a case asks for several.
+        It is not in the file if it is empty.
     """
 
     time: int
@@ -80,6 +83,7 @@ class Row:
     recorded: str = ""
     digest: int = 0
     time_to_collision: float = nan
+    near: tuple[tuple[int, str, float], ...] = ()
 
     @property
     def is_state(self) -> bool:
@@ -100,6 +104,8 @@ class Row:
         elif isfinite(self.time_to_collision):  # rounded down, so that it is not late
             rounded = floor(self.time_to_collision * 10**DIGITS) / 10**DIGITS
             fields["time_to_collision"] = rounded
+        if not self.near:
+            del fields["near"]
         for name in _POINTS:
             fields[name] = [_number(value) for value in fields[name]]
         return json.dumps(fields, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
@@ -119,6 +125,7 @@ class Row:
             given[name] = _parsed(given.get(name) if name == _NUMBERS[-1] else given[name])
         for name in (*_POINTS, "bad_sources"):
             given[name] = tuple(given[name])
+        given["near"] = tuple(map(tuple, given.get("near", ())))
         return cls(**given)
 
 
@@ -132,3 +139,14 @@ def _number(value: float) -> float | str | None:
 
 def _parsed(value: float | str | None) -> float:
     return nan if value is None else float(value)
+
+
+def near_change(old: Row, new: Row, tolerance: float) -> str:
+    """Return the first difference between the nearest obstacles of two rows; empty: none [m]."""
+    before, after = ({each[:2]: each[2] for each in row.near} for row in (old, new))
+    for key in {**after, **before}:
+        was, now = before.get(key, nan), after.get(key, nan)
+        if not abs(now - was) <= tolerance:
+            texts = ("not among the nearest" if isnan(d) else f"{d:.6g} m" for d in (was, now))
+            return f"obstacle {key[0]} of {key[1]}: {' -> '.join(texts)}"
+    return ""

@@ -12,7 +12,7 @@ from ..formats.figures import VEHICLE, VERDICT_COLOURS
 from ..replay.drive import TRANSFORM
 from ..verdict import Verdict
 from .outcome import Outcome, Result, outcome_text, total_text
-from .texts import event_time
+from .texts import causes, event_time, shared_causes
 
 __all__ = ["overview", "page", "render"]
 
@@ -70,7 +70,12 @@ def overview(results: Sequence[Result]) -> str:
     """Return the page with links to the pages of many replays, the worst first."""
     ranked = sorted(results, key=_trouble)
     return render(
-        "overview.html", results=ranked, outcome_text=outcome_text, total=total_text(results)
+        "overview.html",
+        results=ranked,
+        outcome_text=outcome_text,
+        total=total_text(results),
+        causes=causes,
+        shared=shared_causes(results),
     )
 
 

@@ -285,7 +285,8 @@ class _Job:
         progress: Progress,
     ) -> None:
         case = self._case
-        drive = Drive(bag, case.config, topics, case.faults, live_parameters=case.live_parameters)
+        live, count = case.live_parameters, case.nearest
+        drive = Drive(bag, case.config, topics, case.faults, live_parameters=live, nearest=count)
         self._events.explain = drive.explain
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)

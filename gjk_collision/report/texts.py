@@ -9,7 +9,7 @@ from typing import Any
 
 from .outcome import NOT_JUDGED, Outcome, Result, outcome_text
 
-__all__ = ["EVENTS", "event_lines", "event_time", "junit"]
+__all__ = ["EVENTS", "causes", "event_lines", "event_time", "junit", "shared_causes"]
 
 
 # Number of events in a text about one replay.
@@ -26,6 +26,18 @@ def event_lines(summary: dict[str, Any], limit: int = EVENTS) -> list[str]:
     ]
     more = events["count"] - len(lines)
     return lines + [f"and {more} more events"] * (more > 0)
+
+
+def causes(result: Result) -> list[str]:
+    """Return why the answers differ from those of the golden result."""
+    found: list[str] = (result.summary.get("golden") or {}).get("why", [])
+    return found
+
+
+def shared_causes(results: Sequence[Result]) -> list[str]:
+    """Return what `causes` of several results have in common."""
+    counts = Counter(each for result in results for each in causes(result))
+    return [each for each, count in counts.items() if count > 1]
 
 
 def event_time(event: dict[str, Any]) -> str:
@@ -48,8 +60,10 @@ def junit(results: Sequence[Result]) -> str:
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
         if outcome_text([result]) == NOT_JUDGED:
             ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
-        causes = (result.summary.get("golden") or {}).get("why", [])
-        if more := [*(f"why: {cause}" for cause in causes), *result.summary.get("notes", [])]:
+        if more := [
+            *(f"why: {cause}" for cause in causes(result)),
+            *result.summary.get("notes", []),
+        ]:
             ET.SubElement(suite[0], "system-out").text = _printable("\n".join(more))
         names = Counter[str]()
         for check in checks:

@@ -523,6 +523,27 @@ def test_a_failed_expectation_names_its_cause(tmp_path: Path) -> None:
     assert found.summary["expectations"][0]["failure"] == found.failures[0]
 
 
+def test_the_nearest_obstacles_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An obstacle that is not the nearest one moves by 4 cm for 1 s."""
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        shift = 0.04 * (name == "new")
+        written(
+            tmp_path / name / "drive",
+            cars_at=lambda t, d=shift: {2: (60.0, 8.0 + d * (2.0 <= t < 3.0))},
+        )
+    for options, wrong in (((), False), (("--nearest", "2"), True)):
+        out = tmp_path / f"out{wrong}"
+        replayed(tmp_path / "old" / "drive", out / "golden", capsys, "--no-page", *options)
+        golden = ("--golden", str(out / "golden"), "--no-page")
+        code, output, _ = replayed(tmp_path / "new" / "drive", out, capsys, *golden, *options)
+        assert code == wrong
+        text = "20 stamps: FREE, another distance: obstacle 2 of obstacles: "
+        assert (text in output) is wrong
+
+
 def test_two_senders_on_a_topic_are_no_step_back(tmp_path: Path) -> None:
     """The stamps of the second sender are always before those of the first one."""
     with BagWriter(tmp_path / "bag") as writer:
