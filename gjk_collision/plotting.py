@@ -328,7 +328,7 @@ def draw_path(
     outlined = None if shape is None else _Outlines(shape)
     found: Any = getattr(result, "verdicts", getattr(result, "verdict", None))
     if result is not None and np.shape(found) != given.shape:
-        rule = f"must be that of these paths, of shape {given.shape}"
+        rule = f"must be the result of check_path for these paths, of shape {given.shape}"
         refuse("result", rule, status=Status.ARRAY_MISMATCH)
     steps = None if given is path else np.hypot(*np.diff(given.poses[:, :2], axis=0).T)
     free = None if result is None else np.ravel(free_length(result, given.length, steps))

@@ -83,5 +83,7 @@ def pair_of(snapshot: Snapshot, row: Row, wanted: int, source: str) -> Pair:
         text = "the outside of the region is nearest, and it is not a shape that can be traced; "
         raise MomentError(f"{text}choose an obstacle by its id")
     text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"
+    if wanted != -1 and row.nearest_id != -1:
+        text += f" (the nearest one is {row.nearest_id} of {row.nearest_source})"
     said = f": {row.message}" if row.message else ""
     raise MomentError(f"{text}: {row.verdict.name}/{row.status.name}{said}")

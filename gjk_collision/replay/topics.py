@@ -16,7 +16,7 @@ from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 from .live_parameters import PARAMETER_EVENT
 
-__all__ = ["Topics", "checked_mapping", "choose"]
+__all__ = ["FOOTPRINT", "Topics", "checked_mapping", "choose"]
 
 NONE, HEADER = "none", "header"
 FOOTPRINT = "/footprint"

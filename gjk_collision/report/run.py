@@ -27,7 +27,7 @@ from ..replay.golden import Comparison, Golden, GoldenError
 from ..replay.origin import origin, why
 from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
-from ..replay.topics import Topics, choose
+from ..replay.topics import FOOTPRINT, Topics, choose
 from ..server.parameters.config import Config
 from .answer_file import AnswerFile
 from .counts import Counts
@@ -255,6 +255,9 @@ class _Job:
             "parameters": _parameters(config),
         }
         self._notes += bag.notes()
+        if topics.footprint not in ("", FOOTPRINT, self._case.topics.get("footprint")):
+            text = "is used as the footprint: no other topic has its type (see --params, --topics)"
+            self._notes.append(f"{topics.footprint} {text}")
         if unused := topics.unused(bag):
             self._notes.append(f"topics with obstacles that no source uses: {unused}")
         self._notes += [

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from ..server.data.snapshot import Report
 from ..server.frames import lookup
 from ..server.frames.poses import FrameError
+from ..server.parameters.config import OBSTACLE_ARRAY
 from ..server.pauses import steady_time
 from ..server.server import Server
 from ..verdict import Status
@@ -116,9 +117,10 @@ class Progress:
             last = self._shared.get(source.name, now - REMINDER * SECOND)
             if count > senders[source.name] > 0 and now - last >= REMINDER * SECOND:
                 self._shared[source.name] = now
-                text = f"source '{source.name}': {count} publishers on the topic, but "
-                text += f"{senders[source.name]} different names in their messages; each "
-                text += "publisher must have its own in `source`, or its own topic and source"
+                text = f"source '{source.name}': {count} publishers on the topic replace each "
+                text += "other's data: give each its own topic and source"
+                if source.type == OBSTACLE_ARRAY:
+                    text += ", or its own name in the field `source` of its messages"
                 self._node.get_logger().warning(text)
 
     def _log_details(self, reports: list[Report]) -> None:

@@ -92,7 +92,9 @@ class Recorder:
         """Return the number of messages of each topic, and the topics without a message."""
         counts = ", ".join(f"{topic} {count}" for topic, count in self.counts.items() if count)
         silent = ", ".join(topic for topic, count in self.counts.items() if not count)
-        return f"{counts or 'no message'}" + (f"; nothing on {silent}" if silent else "")
+        return f"{counts or 'no message: are the topics those of --params?'}" + (
+            f"; nothing on {silent}" if silent else ""
+        )
 
     def _receive(self, topic: str, kind: str, data: bytes) -> None:
         self._writer.write_bytes(topic, kind, time.time_ns(), data)

@@ -320,7 +320,8 @@ class Server:
             return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
             # Before the first message on /clock. Data stamped 0 would be fresh.
-            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
+            text = "no time received on /clock yet: use_sim_time needs its publisher"
+            fault = Fault(Status.CLOCK_JUMP, text)
             return empty_snapshot(self.config, fault, now)
         snapshot = self.world.snapshot(now=now, steady=steady, require_id=require_id)
         other = self._name_fault()

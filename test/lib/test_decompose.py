@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 
 import numpy as np
 import oracles
@@ -115,7 +116,8 @@ def test_crossing_outlines_are_refused_by_their_edges() -> None:
                 continue
             refused += 1
             assert refusal.status == Status.INVALID_INPUT and refusal.index is not None, ring
-            first, second = refusal.index, int(refusal.rule.split()[-1])
+            [second] = map(int, re.findall(r"vertex (\d+)", refusal.rule))
+            first = refusal.index
             assert first < second, (ring, str(refusal))
             e, f = edges[first], edges[second]
             assert oracles.squared_distance(e, f) == 0, f"{ring}: {refusal}"

@@ -190,6 +190,17 @@ def test_copies_arrays_updates_and_a_region() -> None:
     assert pickle.dumps(scene) == pickle.dumps(pickle.loads(pickle.dumps(scene)))
 
 
+def test_an_obstacle_exists_for_longer_if_the_time_is_not_exact() -> None:
+    scene = Scene(
+        [CAR], [(0, 0, 0)], velocities=np.zeros((1, 3)), lifetimes=[(0.0, 1.0)], time_error=0.1
+    )
+    for time, exists in ((-0.11, False), (-0.09, True), (1.09, True), (1.11, False)):
+        found = scene.check(CAR, [(0, 0, 0)], np.array([time])).verdicts[0]
+        assert (found == Verdict.COLLISION) == exists
+        assert scene.exist_at(time).tolist() == [exists]
+        assert np.isnan(scene.poses_at(time)).all() != exists
+
+
 def test_drawings_leave_out_what_does_not_exist() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     from gjk_collision.plotting import draw_scene

@@ -278,7 +278,10 @@ def test_curves_and_several_paths():
     assert len(lines) == 3 and labels_of(axes) == ["path", "start", "goal"]
     np.testing.assert_array_equal(start.get_xydata(), np.zeros((3, 2)))
     np.testing.assert_array_equal(goal.get_xydata(), [line.get_xydata()[-1] for line in lines])
-    with pytest.raises(InputError, match=r"result: must be that of these paths, of shape \(3,\)"):
+    with pytest.raises(
+        InputError,
+        match=r"result: must be the result of check_path for these paths, of shape \(3,\)",
+    ):
         draw_path(axes, several, CAR, PathResult())
     wall = Scene([Shape.box(0.2, 0.2)], [(6.0, 2.0, 0.0)])  # beside the path to the left
     axes = draw(draw_path, several, CAR, wall.check_path(CAR, several))

@@ -512,6 +512,20 @@ def test_the_worst_of_each_kind_is_shown_first() -> None:
     assert sorted(each.partition(" ")[0] for each in shown) == ["FREE,", "MARGIN", "UNKNOWN"]
 
 
+def test_after_a_step_back_of_the_clock_the_new_stamps_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def clock(t: float) -> float:
+        return t - (t >= 2.0)
+
+    written(
+        tmp_path / "drive", lambda t: [clock(t)], lambda t: [clock(t)] * (t < 2.5), clock=clock,
+        pose=lambda t: Pose(),
+    )  # fmt: skip
+    _, output, _ = replayed(tmp_path / "drive", tmp_path / "out", capsys, "--no-page")
+    assert "UNKNOWN (TF_EXTRAPOLATION): silence: no transform of base_link since 2.450" in output
+
+
 def test_a_failed_expectation_names_its_cause(tmp_path: Path) -> None:
     written(tmp_path / "drive", lambda t: [t] * (not 2.0 < t < 3.0))
     never = [Window(0.1, 5.0, frozenset(Verdict) - {Verdict.UNKNOWN})]

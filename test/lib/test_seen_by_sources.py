@@ -235,6 +235,23 @@ def test_space_counts_as_seen_for_a_time() -> None:
     assert short.snapshot(now=T0 + S // 10, steady=T0 + S // 10).id != first
 
 
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_corrected_sensor_has_not_seen_what_was_before_it(is_turned: bool) -> None:
+    tree = TransformTree(T0)
+    tree.insert("odom", "base_link", 0, Placement(), static=True)
+    tree.insert("base_link", "front", 0, Placement(), static=True)
+    _, config = world("front", seen_for=5.0)
+    made, now = World(config, tree), T0 + S // 10
+    send(made, "front", scan("front", T0, wall(3.0)))
+    send(made, "front", scan("front", now, [nan] * 721), now)
+    assert is_seen(made, 1.5, now=now)
+    if is_turned:
+        turned = Placement(rotation=(0.0, 0.0, 1.0, 0.0))
+        tree.insert("base_link", "front", 0, turned, static=True)
+    assert is_seen(made, 1.5, now=now) != is_turned
+    assert is_seen(made, -1.5, now=now) == is_turned
+
+
 def test_the_past_is_thinned_forgotten_and_placed_where_it_was() -> None:
     made, _ = world("front", seen_for=0.8)
     for k in range(41):

@@ -179,9 +179,9 @@ def test_what_is_not_predicted_is_named() -> None:
         path = questions.check_path(snapshot, np.array([FAR, FAR]), np.array(times))
         late = questions.check_poses(snapshot, np.array([FAR]), np.array(times[1:]))
         assert late.status is Status.PREDICTION_TOO_SHORT
-        assert late.message.startswith(f"times: nothing is predicted after 5 s (got {times[1]:g})")
+        assert late.message.startswith(f"times: nothing is predicted after 5 s (got {times[1]:g},")
         assert "prediction_horizon" in late.message
-        beyond = "times: nothing is predicted after 5 s (got 7)"
+        beyond = "times: nothing is predicted after 5 s (got 7,"
         unknown = "obstacles: the pose of obstacle 10 is not known after 0 s"
         assert path.message.startswith(beyond if times[0] else unknown)
     for time in (np.nextafter(5.0, 0.0), 5.0):  # at the horizon, the reason is still the obstacle

@@ -452,6 +452,17 @@ def test_replies_of_several_servers(nodes, puppet, monkeypatch, service):
             assert "another server with this name" in reply.message
             assert np.isfinite(reply.round_trip)
         assert reply_of(6, 3 * S + 1).is_free
+    epochs = iter((6, 9, 6))  # in one call: also the reply before that of the other server
+
+    def fill(reply):
+        free(reply)
+        reply.info.snapshot_id = next(epochs) << 32 | 7
+
+    puppet.fill = fill
+    now[0] += 4 * S
+    if service == "distance":
+        statuses = [each.status for each in client.distances([POSES[0]] * 3)]
+        assert statuses == [Status.SNAPSHOT_MISMATCH] * 3
 
 
 @pytest.mark.parametrize("service", SERVICES)

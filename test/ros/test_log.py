@@ -16,7 +16,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from gjk_collision.msg import ObstacleArray
 from rcl_interfaces.msg import LoggerLevel
 from rcl_interfaces.srv import SetLoggerLevels
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import LaserScan
 from server import Bench, Server
 
@@ -74,6 +74,16 @@ def test_log_names_a_topic_whose_quality_of_service_does_not_fit(start: Start) -
         )
     [said] = bench.until(lambda: lines(server, "not available: source"), "the missing source")
     assert said.endswith("; the topic has a publisher that is not reliable: see qos_reliability")
+
+
+def test_log_names_a_publisher_whose_last_message_is_kept_for_others(start: Start) -> None:
+    kept = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    server, bench = start("volatile")
+    bench.node.create_publisher(ObstacleArray, "obstacles", kept)
+    [said] = bench.until(lambda: lines(server, "not available: source"), "the missing source")
+    assert said.endswith(
+        "transient_local publisher: set qos_durability so to get its last message"
+    )
 
 
 def test_yaw_that_looks_like_degrees_is_logged(start: Start) -> None:
@@ -290,10 +300,13 @@ def test_publishers_that_share_a_name_are_logged(node: Node) -> None:
     assert node.after(REMINDER) == []
     node.publishers = 3
     [line] = node.after(REMINDER)
-    assert line.startswith("source 'lidar': 3 publishers on the topic, but 2 different names")
+    text = (
+        "source 'lidar': 3 publishers on the topic replace each other's data: give each its own "
+    )
+    assert line == f"{text}topic and source, or its own name in the field `source` of its messages"
     assert len(node.after(REMINDER)) == 1
     node.senders = {"": MISSING}  # nothing is received: another line says so
-    assert not [line for line in node.after(2 * REMINDER) if "different names" in line]
+    assert not [line for line in node.after(2 * REMINDER) if "replace each other" in line]
 
 
 def test_reminder_while_nothing_is_answered(node: Node) -> None:

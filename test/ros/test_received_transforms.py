@@ -162,6 +162,16 @@ def test_work_between_two_requests_is_limited(node: Node, monkeypatch: pytest.Mo
     assert known.late == 1, "the order of the messages is kept; base was a parent before"
 
 
+def test_a_static_transform_that_is_the_first_after_a_step_back_is_used(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = ReceivedTransforms(node, ThrottledLog(node))
+    node.receive["/tf"](message(("base", NOW, 0.0)))
+    monkeypatch.setattr(known, "_now", lambda: NOW - 10 * S)
+    node.receive["/tf_static"](message(("lidar", 0, 5.0)))
+    assert known.latest("odom", "lidar") == ((5.0, 0.0, 0.0), 0)
+
+
 def test_step_back_of_the_clock_in_a_pause(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     """Moving transforms that wait are from before the step; static ones are valid after it."""
     monkeypatch.setattr(received_transforms, "monotonic", lambda: 1.0)

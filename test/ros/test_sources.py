@@ -27,7 +27,7 @@ from server import Bench, Server, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.errors import InputError
-from gjk_collision.ros.sources import adapter
+from gjk_collision.ros.sources import adapter, qos
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.data.obstacles import Obstacles
 from gjk_collision.server.data.world import World
@@ -215,3 +215,13 @@ def test_package_that_is_missing_is_named(kind: str) -> None:
         return
     with pytest.raises(InputError, match=f"^obstacles.type: the package '{package}'"):
         adapter(source)
+
+
+@pytest.mark.parametrize("durability", ["volatile", "transient_local"])
+@pytest.mark.parametrize("reliability", ["best_effort", "reliable"])
+def test_a_latched_source_is_reliable(reliability: str, durability: str) -> None:
+    """Otherwise the last message of a map is not kept for the server."""
+    found = qos(SourceConfig("a", qos_reliability=reliability, qos_durability=durability))
+    assert found.durability.name.lower() == durability
+    is_reliable = found.reliability.name == "RELIABLE"
+    assert is_reliable == (durability == "transient_local" or reliability == "reliable")

@@ -432,7 +432,8 @@ class Received:
 
     def _nothing_received(self, name: str, topic: str) -> Fault:
         topic = self._topics.get(name, topic)
-        return Fault(Status.NO_OBSTACLES, f"no message received on the topic '{topic}'")
+        text = f"no message received on the topic '{topic}': is it published, with a quality of "
+        return Fault(Status.NO_OBSTACLES, f"{text}service that matches?")
 
     # ---- reports
 

@@ -233,7 +233,8 @@ class TransformTree:
         sources, targets = (self._ancestors(each, stamp) for each in (source, target))
         common = next((frame for frame in sources if frame in targets), None)
         if common is None:
-            text = f"no transform from '{source}' to '{target}': they are not connected"
+            ends = f"'{source}' ends at '{sources[-1]}', '{target}' at '{targets[-1]}'"
+            text = f"no transform from '{source}' to '{target}': they are not connected ({ends})"
             raise FrameError(Status.TF_UNAVAILABLE, text)
         return sources[: sources.index(common)], targets[: targets.index(common)]
 

@@ -399,7 +399,8 @@ class Config:
                 rule = f"must be a name in footprint_names ({listed}), which is not repeated"
                 refuse("speed_footprints", rule, repr(name), i)
         if self.active_footprint and self.active_footprint not in self.usable_footprints:
-            rule = f"must be empty or one of {', '.join(self.usable_footprints)}"
+            usable = ", ".join(self.usable_footprints) or "no name: footprint_names is empty"
+            rule = f"must be empty or one of {usable}"
             refuse("active_footprint", rule, repr(self.active_footprint))
         if self.active_footprint and (self.speed_footprints or self.is_footprint_received):
             rule = "needs the parameter footprint or robot_radius"

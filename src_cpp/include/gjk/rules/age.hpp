@@ -45,8 +45,10 @@ inline std::string too_old(std::int64_t age, std::int64_t silence, double timeou
   }
   std::string text = detail::formatted("%.3f s old, limit %g s", detail::in_seconds(age), timeout);
   if (age - silence > limit) {
-    text += detail::formatted("; it was %.3f s old when it was received: compare the clocks",
-                              detail::in_seconds(age - silence));
+    text += detail::formatted(
+        "; it was %.3f s old when it was received: compare the clocks (is a source "
+        "that is sent once static?)",
+        detail::in_seconds(age - silence));
   }
   return text;
 }
@@ -54,7 +56,7 @@ inline std::string too_old(std::int64_t age, std::int64_t silence, double timeou
 // Why a stamp is too far ahead of the clock (`ahead`, ns); empty: it is not. `limit`: s.
 inline std::string too_far_ahead(std::int64_t ahead, double limit) {
   if (ahead <= nanoseconds(limit)) return {};
-  return detail::formatted("the stamp is %.3f s ahead of the clock, limit %g s",
+  return detail::formatted("the stamp is %.3f s ahead of the clock, limit %g s: compare the clocks",
                            detail::in_seconds(ahead), limit);
 }
 

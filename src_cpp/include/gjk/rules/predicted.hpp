@@ -36,7 +36,8 @@ inline std::string not_predicted(const Snapshot& snapshot, std::int64_t stamp,
   if (unknown.obstacle < 0 ||
       (last > until && unknown.time >= snapshot.horizon - 2.0 * obstacles.time_error())) {
     return "times: nothing is predicted after " + text_of(until) + " s (got " + text_of(last) +
-           "): ask for earlier times, or increase prediction_horizon (" +
+           ", in s after the stamp of the request): ask for earlier times, or increase "
+           "prediction_horizon (" +
            text_of(snapshot.horizon) + " s after the oldest stamp of the data)";
   }
   const bool is_at_once = obstacles.unknown_in(obstacles.at(at[i])) >= 0;

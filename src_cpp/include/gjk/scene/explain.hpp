@@ -58,7 +58,7 @@ inline Issue unknown_motion(std::int64_t obstacle, const char* argument, long in
   return {Status::prediction_too_short, argument, index,
           "the pose of the obstacle with index " + std::to_string(obstacle) +
               " is not known at this time: give it a velocity (zeros: it never moves) or a longer "
-              "path, or use prediction='hold'"};
+              "path, use prediction='hold', or increase the horizon if it ends before"};
 }
 
 // The first obstacle that is not in the domain of the kernel.

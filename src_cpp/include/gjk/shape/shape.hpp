@@ -272,7 +272,8 @@ GJK_KERNEL Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy,
                 ? "the hole overlaps another near this vertex: replace both by their union, or "
                   "drop the inner one; see vertex " +
                       other
-                : "the edge from this vertex crosses or overlaps the edge from vertex " + other};
+                : "the edge from this vertex crosses or overlaps the edge from vertex " + other +
+                      ": list the vertices in their order along the outline"};
   }
   if (pieces.parts.empty()) {
     return refusal(argument, "the outline could not be decomposed");
