@@ -133,10 +133,16 @@ function vehicleOf(frame) {
   return frame.ego ? frame.f.map((k) => ({ corners: placed(film.outlines[k], ...frame.ego), r: film.outlines[k].r * view.scale })) : [];
 }
 
+const bodyOf = (each) => ({ corners: placed(each.outline, each.x, each.y, each.yaw), r: each.outline.r * view.scale });
+
+function boxOf({ corners, r }) {
+  return [Math.min(...corners.map(([u]) => u)) - r, Math.min(...corners.map(([, v]) => v)) - r,
+    Math.max(...corners.map(([u]) => u)) + r, Math.max(...corners.map(([, v]) => v)) + r];
+}
+
 function label(g, w, h, text, places, vehicle) {
   const wide = g.measureText(text).width / 2 + 4, tall = 9;
-  const around = vehicle.map(({ corners, r }) => [Math.min(...corners.map(([u]) => u)) - r, Math.min(...corners.map(([, v]) => v)) - r,
-    Math.max(...corners.map(([u]) => u)) + r, Math.max(...corners.map(([, v]) => v)) + r]);
+  const around = vehicle.map(boxOf);
   for (const [u, v] of places) {
     const box = [u - wide, v - tall, u + wide, v + tall];
     if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) continue;
@@ -307,8 +313,7 @@ function drawScene() {
   labels = [];
   kept = [[0, 0, 200, 22], [w - 32 - lines.step / 2 * view.scale, h - 34, w, h]];  // of the axes
   for (const each of obstacles.slice(0, SHOWN)) {
-    const size = reach(each.outline) * view.scale, [u, v] = screen(...middle(each));
-    if (size < SMALL) kept.push([u - size, v - size, u + size, v + size]);
+    if (reach(each.outline) * view.scale < SMALL) kept.push(boxOf(bodyOf(each)));
   }
   g.textAlign = "center";
   const vehicle = vehicleOf(frame), named = new Set();
@@ -324,8 +329,8 @@ function drawScene() {
     named.add(name);
     const moves = each.velocity && Math.hypot(...each.velocity) > 0;
     const text = (owners.get(each.id).size > 1 ? each.id + " " + each.from.source : each.id) + (moves ? ": " + number(Math.hypot(...each.velocity), 2, "m/s") : ""), size = reach(each.outline) * view.scale;
-    const back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
-    const far = size > SMALL ? 16 : size + 13, wide = Math.min(size, SMALL) + g.measureText(text).width / 2 + 6;
+    const box = boxOf(bodyOf(each)), back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
+    const far = size > SMALL ? 16 : (box[3] - box[1]) / 2 + 11, wide = Math.min((box[2] - box[0]) / 2, SMALL) + g.measureText(text).width / 2 + 6;
     const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
     const isOwn = ([x, y]) => centres.every(([a, b]) => Math.hypot(a - x, b - y) >= Math.hypot(u - x, v - y) - 1e-6);
     label(g, w, h, text, places.filter(isOwn), vehicle);
