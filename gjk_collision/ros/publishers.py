@@ -39,7 +39,7 @@ def _publishers(node: Node, topic: str) -> str:
             offered = {getattr(sender.qos_profile, policy) for sender in found}
             if getattr(each.qos_profile, policy) == value and offered - {value}:
                 return f"a publisher that is not {value.name.lower()}: see qos_{policy}"
-            is_kept = value is DurabilityPolicy.TRANSIENT_LOCAL and offered == {value}
+            is_kept = value is DurabilityPolicy.TRANSIENT_LOCAL and value in offered
             if is_kept and getattr(each.qos_profile, policy) != value:
                 return "a transient_local publisher: set qos_durability so to get its last message"
     return f"{len(found)} publishers; nothing was received from them" if found else "no publisher"
