@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from math import inf
+from math import inf, isfinite
 from operator import attrgetter
 from typing import Any
 
@@ -23,11 +23,11 @@ from ..verdict import Status, Verdict
 from .motions import Change, Motion, PoseMotion
 from .pair import is_inside, nearest_pair
 from .rows import Row
-from .senders import LATE, Cause, Sender
+from .senders import BACK, LATE, Cause, Sender
 
 __all__ = ["Causes", "Reason"]
 
-STALE = Status.STALE_OBSTACLES, Status.STALE_FOOTPRINT
+STALE = Status.STALE_OBSTACLES, Status.STALE_FOOTPRINT, Status.NO_OBSTACLES
 
 # s. An answer that begins at most this time after a change can come from it.
 RECENT = 0.5
@@ -43,6 +43,9 @@ KEPT = 50
 _PARTS = {
     "xy": ("offsets", 2), "path_times": ("path_offsets", 1), "path_poses": ("path_offsets", 3)
 }  # fmt: skip
+
+# Changes that are told each time.
+ONCE = "clock stands", "jump of the log times", "late transform", "parameters"
 
 # What else is known about an answer. The text of a cause is known at its end.
 Reason = tuple[str | Cause, ...]
@@ -84,15 +87,27 @@ class Causes:
         self._motions: dict[tuple[str, str], Motion] = {}
         self._waiting = dict[tuple[str, str], Cause]()
         self._now = 0
+        self._usual_step = 0.0  # of the clock [s]
         self._t = self._moved = 0.0  # of the last message, and of the last step of the clock
         self._step: Cause | None = None
         self._stand: Cause | None = None
         self._recent = deque[Cause](maxlen=KEPT)
         self.fresh: list[Cause] = []
 
-    def note(self, kind: str, head: str, t: float, tail: str = "") -> Cause:
-        """Note a change at the time `t` [s] after the begin of the bag, as all times here."""
-        found = Cause(kind, head, t, t, t, tail)
+    def note(
+        self, kind: str, head: str, t: float, source: str = "", ids: tuple[int, ...] = ()
+    ) -> Cause:
+        """Note a change at the time `t` [s] after the begin of the bag, as all times here.
+
+        What changes again, of a source and with one of the ids, has come back.
+        """
+        for last in reversed(self._recent):
+            is_same = (last.kind, last.source) == (kind, source) and t - last.end <= BACK
+            if is_same and kind not in ONCE and (not ids or {*ids} & {*last.ids}):
+                last.times += t > last.end
+                last.end = t
+                return last
+        found = Cause(kind, head, t, t, t, ids=ids, source=source)
         self._add(found)
         return found
 
@@ -101,13 +116,13 @@ class Causes:
         step = (now - self._now) * 1e-9
         if step < 0.0:
             self._step = self.note("step of the clock", f"step back of {self._clock},", t)
-            self._senders.clear()
-            self._frames.clear()
-        elif self._now and step > t - self._t + STEP:
+            for known in (self._senders, self._frames, self._poses, self._motions):
+                known.clear()
+        elif self._now and step > max(t - self._t, 3.0 * self._usual_step) + STEP:
             text = f"step of {self._clock} by {step:.3f} s,"
             self._step = self.note("step of the clock", text, t)
         if step or not now:
-            self._moved = t
+            self._moved, self._usual_step = t, step
         elif t - self._moved > STEP:
             if self._stand is None or self._stand.begin != self._moved:
                 self._stand = self.note("clock stands", f"{self._clock} stands", self._moved)
@@ -135,12 +150,7 @@ class Causes:
             many = len(ids) > 1
             which = f"obstacle{'s' * many} {' and '.join(map(str, ids[:2]))}"
             more = f" and {len(ids) - 2} more" if len(ids) > 2 else ""
-            last = next((each for each in reversed(self._recent) if each.kind == kind), None)
-            if last is not None and last.ids == ids and t - last.end <= 2.0:  # and back
-                last.end, last.times = t, last.times + 1
-                continue
-            change = self.note(kind, f"{which}{more} on {topic}{text},", t)
-            change.ids, change.source = ids, source
+            self.note(kind, f"{which}{more} on {topic}{text},", t, source, ids)
 
     def receive_transform(self, t: float, each: Any) -> None:
         """Note a transform that moves."""
@@ -156,7 +166,7 @@ class Causes:
             yaw = 2.0 * float(np.arctan2(turn.z, turn.w))
             motion = self._poses.setdefault(frame, PoseMotion())
             if by := motion.receive(stamp, Pose(at.x, at.y, yaw)):
-                self.note("jump of a pose", f"the pose of {frame} jumps by {by},", t)
+                self.note("jump of a pose", f"the pose of {frame} jumps by {by},", t, frame)
 
     def explain(
         self, row: Row, snapshot: Snapshot, fault: Fault | None, tree: TransformTree
@@ -175,6 +185,11 @@ class Causes:
             return changes
         margin = snapshot.config.safety_margin if pair is None else pair.margin
         return (f"required {margin:g} m", *changes)
+
+    def finish(self, t: float) -> None:
+        """Note what is silent at the end of the bag."""
+        for each in (*self._senders.values(), *self._frames.values()):
+            each.finish(t)
 
     def wait(self, t: float, reports: Iterable[Report]) -> None:
         """Note the sources whose newest message waits for its transform."""
@@ -230,7 +245,7 @@ class Causes:
                 if begun and found.kind == "silence":
                     found.tail = f", when {' and '.join(begun)} begins"
                 return (found, *changed)
-        names = ("footprint",) if row.status is Status.STALE_FOOTPRINT else row.bad_sources
+        names = ("footprint",) if row.message.startswith("footprint:") else row.bad_sources
         of = [self._of_source(t, row, name, fault) for name in names]
         known = tuple(each for each in of if each)
         if step is not None and row.status in STALE and t - step.end < RECENT:
@@ -255,6 +270,13 @@ def _value(fields: Any, fault: Fault | None) -> str:
     if fault is None or fault.index is None or not hasattr(fields, "offsets"):
         return ""
     name, i, values = fault.field, fault.index, getattr(fields, fault.field, None)
+    if name in ("poses", "velocities") and isinstance(values, np.ndarray):
+        row = values[3 * i : 3 * i + 3].tolist()
+        if len(row) < 3 or i >= len(fields.ids):
+            return ""
+        k = next((k for k in range(3) if not isfinite(row[k])), 0)
+        part = (("x", "y", "yaw") if name == "poses" else ("vx", "vy", "wz"))[k]
+        return f"{row[k]:g} as {part} of obstacle {fields.ids[i]}, "
     if not isinstance(values, np.ndarray) or not len(values) > i:
         return ""
     count = len(fields.ids)

@@ -299,9 +299,9 @@ class Drive:
     def _note_jump(self, before: int, evaluated: int, time: int) -> None:
         """Note that there is no message between two log times, and no stamp since `evaluated`."""
         first, last, end = ((each - self._bag.begin) * 1e-9 for each in (before, evaluated, time))
-        tail = f", for {end - first:.3f} s; no stamp is evaluated after {last:.3f} s until then"
-        found = self.causes.note("jump of the log times", "no message", first, tail)
-        found.end = end
+        found = self.causes.note("jump of the log times", "no message", first)
+        text = f"for {end - first:.3f} s; no stamp is evaluated after {last:.3f} s until then"
+        found.end, found.tail = end, f", {text}"
         self._jumps.append(str(found))
 
     # ---- the shell of the server

@@ -93,6 +93,7 @@ class Sender:
         self._times = deque[float]()
         self._begin = nan  # of the time in which messages are counted
         self._usual = 0  # number of messages in RATE_TIME
+        self._first, self._tried = 0, -inf  # the last number that may be usual, and its time
         self._frames = set[str]()  # those that are usual
         self._frame = ""
         self._causes = dict[str, Cause]()
@@ -105,7 +106,8 @@ class Sender:
     def receive(self, t: float, stamp: int, now: int, fields: Any) -> None:
         """Note a message with a header stamp, at the present time `now` [ns]."""
         age, is_first = (now - stamp) * 1e-9, self.fields is None
-        if now:  # the clock is known
+        # A stamp that is far ahead of the others says nothing about them.
+        if now and (self._early == inf or age > self._early - LATE * self.limit):
             self._early = min(self._early, age)
         is_late = stamp != self._last and age - self._early > LATE * self.limit
         self._count(t, age - self._early, is_late=is_late)
@@ -127,15 +129,21 @@ class Sender:
             if back is not None and back.end >= self.t:  # and they stay behind
                 back.end = t
             else:
-                self._delay(t, t, age)
+                self._delay(t, t, age - self._early, "later than before")
         self._same = t if stamp != self._last or is_first else self._same
         if stamp > self.stamp or is_first:
             self.stamp, self._newest, self._is_back = stamp, t, False
         self._is_late, self._last, self.t, self.fields = is_late, stamp, t, fields
 
+    def finish(self, t: float) -> None:
+        """Note the silence at the end of the bag, at the time `t` [s]."""
+        usual = PERIODS * RATE_TIME / self._usual if self._usual else inf
+        if t - self.t > max(self.limit, usual):
+            self._silence(t).is_open = True
+
     def stalled(self, t: float, age: float) -> Cause:
         """Return why the newest data is `age` old at the time `t` [s]."""
-        if 2.0 * (t - self.t) > age > 0.0:
+        if 2.0 * (t - self.t) > age > 0.0 or t - self.t > self.limit:
             found = self._silence(t)
             found.is_open = True
             return found
@@ -143,8 +151,10 @@ class Sender:
             return back
         if self.t > self._same:
             return self._freeze(self.t)
-        found = self._delay(self.t, t, age)
-        found.is_open = not self._is_late  # they have always been
+        if self._is_late and (delayed := self._causes.get("delayed")):
+            return delayed
+        found = self._delay(self.t, t, age, "old when they are recorded")
+        found.is_open = True  # they have always been
         return found
 
     def _count(self, t: float, late: float, *, is_late: bool) -> None:
@@ -168,12 +178,16 @@ class Sender:
         if not t - self._begin >= RATE_TIME:
             return
         count = len(self._times)
-        self._usual = self._usual or count
-        is_other = not 0.5 * self._usual < count < 2.0 * self._usual
+        if not self._usual and t - self._tried >= 0.5 * RATE_TIME:
+            is_same = abs(count - self._first) <= 0.25 * self._first  # as 1 s before
+            self._usual, self._first, self._tried = count * is_same, count, t
+        is_other = not 0.6 * self._usual < count < 1.7 * self._usual
         if is_other and self._usual >= 4 and isfinite(self.limit):
             old, new = self._usual / RATE_TIME, count / RATE_TIME
             head = f"rate {self._where}: {old:g} -> {new:g} Hz"
-            self._say("rate", head, t - RATE_TIME, t, abs(count - self._usual), "").head = head
+            size = abs(count - self._usual)
+            found = self._say("rate", head, t - RATE_TIME, t, size)
+            found.head = head if found.size == size else found.head
 
     def _check_frame(self, t: float, fields: Any) -> None:
         frame = fields.header.frame_id
@@ -201,9 +215,9 @@ class Sender:
         head = f"frozen: {self._what}s {self._where} have the same header stamp"
         return self._say("frozen", head, self._same, t)
 
-    def _delay(self, begin: float, t: float, age: float) -> Cause:
+    def _delay(self, begin: float, t: float, age: float, how: str) -> Cause:
         head = f"delayed: {self._what}s {self._where}"
-        found = self._say("delayed", head, begin, t, age, ", {:.3f} s old when they are recorded")
+        found = self._say("delayed", head, begin, t, age, f", {{:.3f}} s {how}")
         found.kind, found.head = self._delayed, head
         return found
 
@@ -215,7 +229,7 @@ class Sender:
         if found is None or begin - found.end > BACK:
             found = self._causes[kind] = Cause(kind, head, begin, end, begin)
             self._note(found)
-        elif kind == "silence" and begin > found.last:
+        elif kind in ("silence", "frame_id") and begin > found.last:
             found.times += 1
             found.last = begin
         found.end = end

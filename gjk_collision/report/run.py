@@ -294,6 +294,7 @@ class _Job:
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
         reported, is_read = 0, False
+        row: Row | None = None
         try:
             for row in drive.rows():
                 t = (row.time - bag.begin) * 1e-9
@@ -309,6 +310,9 @@ class _Job:
                     progress(reported, total)
             else:
                 is_read = True
+                if row is not None and self._golden is None:
+                    drive.causes.finish((drive.steady() - bag.begin) * 1e-9)
+                    self._events.add_causes(t, row, drive.causes.fresh)
             progress(total, total)
         finally:
             end = inf if is_read else (drive.steady() - bag.begin) * 1e-9

@@ -283,10 +283,10 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
     # + 101: the recorder; + 24: losses in the log
     "ros": (2_563, ("gjk_collision/ros/**/*.py",)),
     "replay, report, command line": (
-        # + 57: header stamps of another clock, the recorder; + 461: changes in the data are found
+        # + 57: header stamps of another clock, the recorder; + 509: changes in the data are found
         # when they happen (senders, motions), and hold the answers that they changed; the nearest
         # obstacles of a comparison; points of the page as arrays; causes of many bags, once
-        5_836,
+        5_884,
         (
             "gjk_collision/__main__.py",
             *(f"gjk_collision/{each}/**/*.py" for each in ("replay", "report")),
@@ -298,9 +298,9 @@ BUDGETS: dict[str, tuple[int, tuple[str, ...]]] = {
         # no longer has; + 125: what the last attack found; + 85: prove.sh, which was in tools/
         # + 60: what mutants showed; + 800: what sensors have seen, and updates of grids; + 75:
         # what sources of robots mark, policies of sources, the active footprint; + 65: drawings,
-        # another clock, the recorder; + 136: causes of events; + 64: what ten
+        # another clock, the recorder; + 165: causes of events; + 64: what ten
         # faults put in by hand showed
-        40_561,
+        40_590,
         (
             "test/**/*.py",
             "src_cpp/proofs/*.py",
