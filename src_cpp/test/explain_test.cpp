@@ -63,7 +63,8 @@ TEST(ExplainPoses, NamesWhatMakesThemUnknown) {
       {.text = "times[0]: must be finite (got nan)", .times = {kNaN}},
       {.text = "times[0]: magnitude must not exceed 1e10 s (got 2e+10)", .times = {2e10}},
       {.text = "times[0]: the pose of the obstacle with index 0 is not known at this time: give it "
-               "a velocity (zeros: it never moves) or a longer path, or use prediction='hold'",
+               "a velocity (zeros: it never moves) or a longer path, use prediction='hold', or "
+               "increase the horizon if it ends before",
        .scene = scene_at(kFar),
        .times = {1.0}},
       {.text = "margin: must not be negative (got -1)", .options = {.margin = -1.0}},
@@ -141,7 +142,8 @@ TEST(ExplainPath, NamesWhatMakesItUnknown) {
       {.text = "times[1]: must be finite (got nan)", .times = {1.0, kNaN}},
       {.text = "times[1]: must increase strictly (got 1)", .times = {1.0, 1.0}},
       {.text = "times: the pose of the obstacle with index 0 is not known at this time: give it a "
-               "velocity (zeros: it never moves) or a longer path, or use prediction='hold'",
+               "velocity (zeros: it never moves) or a longer path, use prediction='hold', or "
+               "increase the horizon if it ends before",
        .times = {1.0, 2.0}},
       {.text = "margin: must not be negative (got -1)", .options = {.margin = -1.0}},
       {.text = "tolerance: must be greater than 0 and at most 1e15 m (got 0)",
