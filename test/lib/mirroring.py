@@ -88,6 +88,7 @@ class Run:
     config: Config
     frames: Frames
     delay: int = 0
+    queued: int = 0  # ns, what a message may have waited in a mirror that was paused
     now: int = T0
     steady: int = 5 * S
     epoch: int = 7
@@ -143,7 +144,7 @@ class Run:
         while self.under_way and self.under_way[0][0] <= self.steady:
             _, kind, data = self.under_way.popleft()
             read = STORE.deserialize_cdr(data, kind)
-            times = {**self.mirror_times, "earliest": self.mirror_times["steady"]}
+            times = {**self.mirror_times, "earliest": self.mirror_times["steady"] - self.queued}
             if kind == STATE:
                 self.mirror.receive_heartbeat(message=read, **times)
                 continue

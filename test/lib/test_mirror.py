@@ -260,6 +260,20 @@ def test_static_transform_is_corrected_while_an_answer_is_computed() -> None:
     assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
 
 
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("queued", [0, 100 * MS, 200 * MS])
+def test_message_counts_from_its_earliest_arrival(queued: int) -> None:
+    """A mirror that was paused reads messages that may have waited; the ROS clock stood still."""
+    run = node(timeout=60.0)
+    send(run, 50.0)
+    run.queued = queued
+    run.beat()
+    run.steady += 300 * MS - queued
+    assert run.fault() is None
+    run.steady += 1
+    assert run.fault().status is Status.UNDEFINED
+
+
 def test_what_a_mirror_must_know_is_sent() -> None:
     """A fault beside that of the footprint, and the stamp of a footprint that comes again."""
     base = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, "none"), 10**18)

@@ -56,28 +56,16 @@ SET = "ros__parameters: {safety_margin: 1.5}"
 @pytest.mark.parametrize(
     ("text", "node", "words"),
     [
-        (
-            f"/**: {{{SET}}}\nserver: {{{SET}}}",
-            "/r1/server",
-            "with its name",
-        ),
+        (f"/**: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "with its name"),
         (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}", "/server", "(keys: '/**', '/r1/server')"),
-        (
-            f"/**: {{{SET}}}\n/r1/*: {{{SET}}}\nserver: {{{SET}}}",
-            "/r1/server",
-            "with its name",
-        ),
+        (f"/**: {{{SET}}}\n/r1/*: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "with its name"),
         (f"/**: {{{SET}}}\na: {{server: {{{SET}}}}}", "/server", "(keys: '/**', '/a/server')"),
         (f"/**: {{{SET}}}\nserver: {{{SET}}}\n/r1/server: {{{EMPTY}}}", "/r1/server", "'/server'"),
         (f"/**: {{{EMPTY}}}", "/server", "'/**' without parameters"),
         ("/**:\n  ros__parameters:", "/server", "'/**' without parameters"),
         (f"/**: {{{EMPTY}}}\nserver: {{{SET}}}", "/r1/server", "'/**' without parameters"),
         ("", "/server", "(keys: none)"),
-        (
-            f"/**: {{{SET}}}\ncollision_server: {{{SET}}}",
-            "/front",
-            "with its name",
-        ),
+        (f"/**: {{{SET}}}\ncollision_server: {{{SET}}}", "/front", "with its name"),
         (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r1/server", ""),
         (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r2/server", ""),
         (f"/**/server: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", ""),

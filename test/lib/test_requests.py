@@ -114,3 +114,16 @@ def test_deactivation_ends_the_wait() -> None:
     waiting.node.requests.resume()
     assert sorted(waiting.run()) == ["cam", "map"]
     assert {status for _, status in waiting.replies} == {Status.NOT_ACTIVE}
+
+
+def test_wait_for_a_turn_is_no_part_of_the_time_budget() -> None:
+    """The first of two large requests takes ten seconds."""
+    waiting, found = Waiting(), []  # type: ignore[var-annotated]
+    for duration in (10 * S, 0):
+        question = Question("CheckPoses", ((0.0, 0.0),), frame="odom")
+        task = Task(duration, True, False, found.append)
+        waiting.node.ask("CheckPoses", wire.request(question, 10 * S, 0), task)
+    waiting.node.true += 10 * S
+    waiting.timers.pop()()
+    waiting.run()
+    assert [each.seconds for each in found] == [10.0, 0.0]

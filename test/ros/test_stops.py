@@ -45,6 +45,18 @@ EXECUTABLE = "/lib/gjk_collision/collision_server"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONSAFEPATH": "1", **variables},
+        capture_output=True,
+        text=True,
+        timeout=50.0,
+        check=False,
+    )
+
+
 class World(Bench):
     """Publishes what servers need to answer FREE, and receives the heartbeats of all of them."""
 
@@ -200,14 +212,8 @@ def test_signal_during_the_imports(module: str, how: signal.Signals, tmp_path: P
     text = SIGNALLING.format(module=module, signal=int(how))
     (tmp_path / "sitecustomize.py").write_text(text)
     paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run(
-        [sys.executable, get_package_prefix("gjk_collision") + EXECUTABLE],
-        env={**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        timeout=50.0,
-        check=False,
-    )
+    program = get_package_prefix("gjk_collision") + EXECUTABLE
+    done = python(program, PYTHONPATH=os.pathsep.join(paths))
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -228,14 +234,7 @@ rclpy.{where} = signalling
 node.spin = lambda server: None
 sys.exit(node.main([]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONSAFEPATH": "1"},
-        capture_output=True,
-        text=True,
-        timeout=50.0,
-        check=False,
-    )
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 
@@ -250,14 +249,7 @@ rclpy.try_shutdown = lambda: ctypes.PyDLL(None).pause()
 node._run = lambda arguments: None
 sys.exit(node.main([]) or 3)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONSAFEPATH": "1"},
-        capture_output=True,
-        text=True,
-        timeout=50.0,
-        check=False,
-    )
+    done = python("-c", code)
     assert done.returncode == 0
     assert "Timeout" in done.stderr
     assert "in main" in done.stderr
