@@ -119,6 +119,7 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
             rule = f"must be an array of real numbers (got {kind})"
             if kind == "Shape" and argument in ("pose", "poses"):
                 rule += ": a Shape comes before the poses"
+            rule += ": use Shape.from_geo" * hasattr(values, "__geo_interface__")
             refuse(argument, rule)
     if columns:
         _check_shape(array, argument, columns)

@@ -408,7 +408,7 @@ def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape
     listed = []
     for i, shape in enumerate(as_list(shapes, argument)):
         if not isinstance(shape, Shape):
-            refuse(argument, "must be a Shape", type(shape).__name__, index=i)
+            refuse(argument, "must be a Shape, as of Shape.hull", type(shape).__name__, index=i)
         listed.append(shape._core)
     return listed
 

@@ -51,12 +51,15 @@ class Result:
 
     @property
     def counts(self) -> str:
-        """The number of stamps, of each verdict, and the closest approach as text, for people."""
+        """The numbers of stamps, verdicts and replies, and the closest approach, for people."""
         text = counts_text([self])
         if closest := self.summary.get("closest"):
-            text += "; closest {distance:.3f} m at {time:.3f} s, obstacle {id} of {source}".format(
-                **closest
-            )
+            form = "; closest {distance:.3f} m at {time:.3f} s, obstacle {id} of {source}"
+            text += form.format(**closest)
+        requests = self.summary.get("requests", {})
+        if compared := requests.get("replies_compared"):
+            changed = sum(each["count"] for each in requests["replies_changed"].values())
+            text += f"; {compared - changed} of {compared} replies have the recorded verdict"
         return text
 
 

@@ -348,13 +348,12 @@ class _Job:
     def _check_counts(self) -> None:
         counts = self._counts
         if counts.free_without_success:
-            self._fail(
-                Outcome.FAILED, f"FREE without SUCCESS at {counts.free_without_success} stamps"
-            )
+            text = f"FREE without SUCCESS at {counts.free_without_success} stamps"
+            self._fail(Outcome.FAILED, text)
         for (old, new), (count, first) in sorted(counts.replies_changed.items()):
-            text = (
-                f"{count:.0f} replies {old} -> {new}, first at {first:.3f} s{self._cause(first)}"
-            )
+            replies = "reply" if count == 1 else "replies"
+            text = f"{count:.0f} {replies} {old} -> {new}, first at {first:.3f} s"
+            text += self._cause(first)
             if (old, new) == ("COLLISION", "FREE") or (
                 old == "FREE" and not self._case.replies_may_differ
             ):

@@ -60,10 +60,8 @@ def junit(results: Sequence[Result]) -> str:
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
         if outcome_text([result]) == NOT_JUDGED:
             ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
-        if more := [
-            *(f"why: {cause}" for cause in causes(result)),
-            *result.summary.get("notes", []),
-        ]:
+        more = [f"why: {cause}" for cause in causes(result)] + result.summary.get("notes", [])
+        if more:
             ET.SubElement(suite[0], "system-out").text = _printable("\n".join(more))
         names = Counter[str]()
         for check in checks:

@@ -289,7 +289,7 @@ def reported_motion(
     if paths is not None:
         listed = as_list(paths, "paths")
         if len(listed) != count:
-            rule = f"must hold a path or None for each of {count} obstacles"
+            rule = f"must hold (times, poses) or None for each of {count} obstacles"
             refuse("paths", rule, len(listed), status=Status.ARRAY_MISMATCH)
         for i, path in enumerate(listed):
             own_times, own_poses = EMPTY, EMPTY

@@ -260,7 +260,6 @@ def test_static_transform_is_corrected_while_an_answer_is_computed() -> None:
     assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
 
 
-@pytest.mark.requirement("V-23")
 @pytest.mark.parametrize("queued", [0, 100 * MS, 200 * MS])
 def test_message_counts_from_its_earliest_arrival(queued: int) -> None:
     """A mirror that was paused reads messages that may have waited; the ROS clock stood still."""

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from write_scenarios import write
@@ -54,12 +55,12 @@ def test_the_source_folder_says_to_install(tmp_path: Path, words: list[str]) -> 
     shutil.copytree(source, tmp_path / "gjk_collision", ignore=shutil.ignore_patterns("*.so"))
     # The suite sets PYTHONSAFEPATH.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    words = [sys.executable, *words]
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    given: dict[str, Any] = {"cwd": tmp_path, "env": env, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, *words], **given, check=False)
     assert done.returncode != 0
     assert f"is not in {tmp_path / 'gjk_collision'} for Python" in done.stderr
     assert "run 'pip install .' in the clone, then start Python in another folder" in done.stderr
-    assert ("Traceback" in done.stderr) == (words[1] == "-c")
+    assert ("Traceback" in done.stderr) == (words[0] == "-c")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,12 @@ def made(data: Obstacles) -> Scene:
     )
 
 
+def test_absolute_times_of_a_path_are_refused() -> None:
+    """The obstacle would stand still until then."""
+    with pytest.raises(InputError, match=r"path_times\[3\]: must be in s after header.stamp"):
+        changed({"path_times": [0.0, 1.0, 0.0, 1.8e9]}).check(10, 10)
+
+
 def test_a_good_list_passes_both() -> None:
     GOOD.check(10, 10)
     assert len(made(GOOD)) == 2

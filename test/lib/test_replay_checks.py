@@ -540,7 +540,7 @@ def test_requests_are_answered_again(
         "1 requests were recorded by a client, not by the server: not answered again",
         "1 requests were recorded without their content: not answered again",
     ]
-    failures = ["1 replies FREE -> COLLISION, first at 0.520 s"] if is_lost else []
+    failures = ["1 reply FREE -> COLLISION, first at 0.520 s"] if is_lost else []
     assert (result.outcome, result.failures) == (Outcome(is_lost), failures)
 
 
@@ -571,7 +571,7 @@ def test_replies_that_differ_are_reported_by_kind(
     given = {"bag": "bag", "parameters": parameters}
     scenario.write_text(json.dumps(given))
     (tmp_path / "may.yaml").write_text(json.dumps({**given, "replies_may_differ": True}))
-    text = f"1 replies {kind}, first at 0.520 s"
+    text = f"1 reply {kind}, first at 0.520 s"
     is_lost = kind == "COLLISION -> FREE"
     for words, fails in (
         ([str(scenario)], is_failure),

@@ -27,7 +27,6 @@ __all__ = ["ARRAYS", "HOLE", "REGION", "Footprint", "Obstacles"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
-
 REGION, HOLE = 2, 3  # kinds of ``msg/ObstacleArray`` that are no obstacles
 
 ARRAYS = (
@@ -238,13 +237,11 @@ class Obstacles:
                 rule = f"must have shape (n,) (got {values.shape})"
                 refuse(each.name, rule, status=Status.ARRAY_MISMATCH)
         if self.ids.dtype != np.int64:
-            rule = f"must be an array of int64 (got {self.ids.dtype})"
-            refuse("ids", rule)
+            refuse("ids", f"must be an array of int64 (got {self.ids.dtype})")
         n = len(self)
         if n > max_obstacles:
-            refuse(
-                "offsets", f"{n} obstacles, limit {max_obstacles}", status=Status.LIMIT_EXCEEDED
-            )
+            rule = f"{n} obstacles, limit {max_obstacles}"
+            refuse("offsets", rule, status=Status.LIMIT_EXCEEDED)
         if len(self.ids) != n and (need_ids or len(self.ids)):
             rule = f"hold one id for each of {n} obstacles (got {len(self.ids)})"
             rule = f"must {rule}" if need_ids else f"must be empty or {rule}"
@@ -259,6 +256,9 @@ class Obstacles:
                 margins=self.margins, margin_rates=self.margin_rates,
             )
         )  # fmt: skip
+        if (i := _first(self.path_times > 1e6)) is not None:
+            rule = "must be in s after header.stamp, at most 1e6 (is it an absolute time?)"
+            refuse("path_times", rule, self.path_times[i], i)
         counts = np.diff(self.offsets)
         if (i := _first(counts > max_points)) is not None:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
@@ -280,8 +280,7 @@ class Obstacles:
             rule = "must be 0, because the source has the parameter static"
             refuse("margin_rates", rule, self.margin_rates[i], i)
         if len(self.path_times):
-            rule = "must be empty, because the source has the parameter static"
-            refuse("path_times", rule)
+            refuse("path_times", "must be empty, because the source has the parameter static")
 
     def _check_region(self, count: int) -> None:
         """Check the arrays of the outlines of a region: they have coordinates only."""
