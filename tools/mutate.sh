@@ -30,8 +30,8 @@ mutate_python() {
     environment mutate "$out/venv" requirements/{lib,test,mutate_python}.txt
     data=$(realpath -m "${GJK_TEST_DATA:-../shared/data}")
     mutate_python_tree "$out/tree"
-    # The same random tests for each mutant, and fewer of the longest one.
-    (cd "$out/tree" && PATH=$out/venv/bin:$PATH CI=true GJK_MODEL_EXAMPLES=50 GJK_TEST_DATA=$data PYTHONPATH='' \
+    # The same random tests for each mutant, and fewer of the longest one. A mutant may be as new and as long as another.
+    (cd "$out/tree" && PATH=$out/venv/bin:$PATH CI=true GJK_MODEL_EXAMPLES=50 GJK_TEST_DATA=$data PYTHONPATH='' PYTHONDONTWRITEBYTECODE=1 \
         python "$ROOT/tools/mutants_python.py" "--reasons=$ROOT/tools/mutants_python.toml" "$@") ||
         die "mutants survived without a reason, or too many survived; see above"
 }

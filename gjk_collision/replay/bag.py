@@ -128,6 +128,7 @@ class Bag:
             self.counts[each.topic] += each.msgcount
         self._own_types = self._defined()
         self._store = typestore(self._own_types)
+        self._converted = as_today if self._store is not typestore() else lambda found: found
 
     def __enter__(self) -> "Bag":
         return self
@@ -201,7 +202,7 @@ class Bag:
         # rosbags stores requests, responses and events of services under names of messages.
         kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
         try:
-            return as_today(self._store.deserialize_cdr(message.data, kind))
+            return self._converted(self._store.deserialize_cdr(message.data, kind))
         except Exception as error:
             if package != "gjk_collision" or kind in self._own_types:
                 raise

@@ -126,9 +126,10 @@ def typestore(own: dict[str, Any] | None = None) -> Any:
 
     Equal definitions have one store, because rosbags makes and compiles the code of each anew.
     """
-    key = repr(own or "")
+    own = {kind: new for kind, new in (own or {}).items() if default_types().get(kind) != new}
+    key = repr(own)
     if key not in _stores:
-        types = {**default_types(), **(own or {})}
+        types = {**default_types(), **own}
         _stores[key] = get_typestore(Stores.EMPTY)
         _stores[key].register(types)
     return _stores[key]

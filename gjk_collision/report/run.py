@@ -354,9 +354,8 @@ class _Job:
             replies = "reply" if count == 1 else "replies"
             text = f"{count:.0f} {replies} {old} -> {new}, first at {first:.3f} s"
             text += self._cause(first)
-            if (old, new) == ("COLLISION", "FREE") or (
-                old == "FREE" and not self._case.replies_may_differ
-            ):
+            was_free = old == "FREE" and not self._case.replies_may_differ
+            if was_free or (old, new) == ("COLLISION", "FREE"):
                 self._fail(Outcome.FAILED, text, first)
             else:
                 self._notes.append(text)

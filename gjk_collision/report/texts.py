@@ -82,9 +82,8 @@ def junit(results: Sequence[Result]) -> str:
 
 
 def _case(suite: Any, result: Result, name: str, failures: list[str], is_error: bool) -> None:
-    case = ET.SubElement(
-        suite, "testcase", classname=_printable(result.name), name=_printable(name)
-    )
+    about = {"classname": _printable(result.name), "name": _printable(name)}
+    case = ET.SubElement(suite, "testcase", about)
     if failures:
         kind = "error" if is_error else "failure"
         ET.SubElement(case, kind, message=_printable(failures[0])).text = _printable(
