@@ -20,7 +20,7 @@ TEST(Grid, rectangles_cover_the_cells_and_no_others) {
     return static_cast<std::size_t>(std::uniform_int_distribution<int>(low, high)(generator));
   };
   for (int n = 0; n < 500; ++n) {
-    const std::size_t rows = in(1, 20), columns = in(1, 20);
+    const std::size_t rows = in(1, 20), columns = in(1, 200);
     const std::size_t share = in(0, 10);
     std::vector<std::uint8_t> cells(rows * columns);
     for (std::uint8_t& cell : cells) cell = in(0, 9) < share ? 1 : 0;

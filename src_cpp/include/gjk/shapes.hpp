@@ -41,7 +41,6 @@ Issue explain_pair(const Shape& a, const Shape& b, const Pose& pose_a = {},
 #ifdef GJK_KERNEL
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/separation.hpp"

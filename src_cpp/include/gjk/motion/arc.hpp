@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "gjk/motion/motion.hpp"

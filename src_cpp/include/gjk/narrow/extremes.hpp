@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"

@@ -3,7 +3,6 @@
 // The answer in the heartbeat: the verdict at the present pose of the vehicle.
 #pragma once
 
-#include <cmath>
 #include <optional>
 
 #include "gjk/arithmetic.hpp"

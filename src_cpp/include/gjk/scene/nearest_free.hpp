@@ -68,8 +68,6 @@ class NearestFreeQuery {
   // The same with the obstacles at `time` (s).
   NearestFree at(const Pose& pose, double time, const NearestFreeOptions& options);
 
-  // Cells and poses examined by the last query.
-  std::size_t examined() const noexcept { return examined_; }
   // Parts placed and pairs compared by the last query, without the pairs of its checks.
   std::size_t work() const noexcept { return work_; }
 

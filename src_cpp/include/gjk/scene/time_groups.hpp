@@ -3,13 +3,11 @@
 // Groups the poses of a batch by time, so that the obstacles are placed once for each time.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "gjk/arithmetic.hpp"

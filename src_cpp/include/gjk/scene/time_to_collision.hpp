@@ -58,7 +58,6 @@ void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Po
 #ifdef GJK_KERNEL
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <vector>
 
 #include "gjk/certificate.hpp"

@@ -3,10 +3,10 @@
 // The occupied cells of a grid as few rectangles.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -28,97 +28,107 @@ struct CellRectangle {
 namespace detail {
 
 // Finds maximal rectangles of occupied cells. The grid is stored row by row; nonzero: occupied.
+// Here a cell is a bit; each row begins with a word of its own.
 class GridCover {
  public:
   GridCover(std::span<const std::uint8_t> cells, std::size_t columns)
-      : cells_(cells.data()),
-        rows_(columns > 0 ? cells.size() / columns : 0),
+      : rows_(columns > 0 ? cells.size() / columns : 0),
         columns_(columns),
-        open_(cells.begin(), cells.end()) {}
+        words_((columns + kBits - 1) / kBits),
+        occupied_(rows_ * words_) {
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+      if (cells[at] == 0) continue;
+      const std::size_t column = at % columns;
+      occupied_[at / columns * words_ + column / kBits] |= std::uint64_t{1} << column % kBits;
+    }
+    open_ = occupied_;
+  }
 
   // Greedy: at the first occupied cell that is not covered, the better of two maximal rectangles.
   // Stops after `limit` + 1 rectangles.
   std::vector<CellRectangle> find(std::size_t limit) {
     std::vector<CellRectangle> found;
-    for (std::size_t at = 0; at < open_.size() && found.size() <= limit; ++at) {
-      at = next_open(at);
-      if (at == open_.size()) break;
-      const CellRectangle wide = widest(at / columns_, at % columns_);
-      const CellRectangle tall = tallest(at / columns_, at % columns_);
-      const bool is_wide = gain(wide) >= gain(tall);
-      found.push_back(is_wide ? wide : tall);
-      cover(found.back());
+    for (std::size_t at = 0; at < open_.size(); ++at) {
+      while (open_[at] != 0 && found.size() <= limit) {
+        const std::size_t bit = static_cast<std::size_t>(std::countr_zero(open_[at]));
+        const std::size_t row = at / words_, column = at % words_ * kBits + bit;
+        const CellRectangle wide = maximal(row, column, true), tall = maximal(row, column, false);
+        found.push_back(gain(wide) >= gain(tall) ? wide : tall);
+        cover(found.back());
+      }
     }
     return found;
   }
 
  private:
-  std::size_t next_open(std::size_t at) const noexcept {
-    constexpr std::size_t kWord = sizeof(std::uint64_t);
-    for (; at + kWord <= open_.size(); at += kWord) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, open_.data() + at, kWord);
-      if (word != 0) break;
-    }
-    while (at < open_.size() && open_[at] == 0) ++at;
-    return at;
-  }
+  static constexpr std::size_t kBits = 64;
 
-  bool is_occupied(std::size_t row, std::size_t column) const noexcept {
-    return cells_[row * columns_ + column] != 0;
+  // Calls visit(word, bits) for the words with cells of a rectangle.
+  template <typename Visit>
+  void each_word(const CellRectangle& of, const Visit& visit) const noexcept {
+    const std::size_t last = (of.column_end - 1) / kBits;
+    for (std::size_t row = of.row; row < of.row_end; ++row) {
+      std::uint64_t bits = ~std::uint64_t{0} << of.column % kBits;
+      for (std::size_t at = of.column / kBits; at <= last; ++at, bits = ~std::uint64_t{0}) {
+        if (at == last) bits &= ~std::uint64_t{0} >> (kBits - 1 - (of.column_end - 1) % kBits);
+        visit(row * words_ + at, bits);
+      }
+    }
   }
   bool has_row(std::size_t row, const CellRectangle& of) const noexcept {
-    const std::uint8_t* const begin = cells_ + row * columns_ + of.column;
-    return std::memchr(begin, 0, of.column_end - of.column) == nullptr;
+    std::uint64_t missing = 0;
+    each_word({row, of.column, row + 1, of.column_end},
+              [&](std::size_t at, std::uint64_t bits) { missing |= bits & ~occupied_[at]; });
+    return missing == 0;
   }
-  bool has_column(std::size_t column, const CellRectangle& of) const noexcept {
-    std::size_t row = of.row;
-    while (row < of.row_end && is_occupied(row, column)) ++row;
-    return row == of.row_end;
+  // The columns of a word that are occupied in all rows of a rectangle.
+  std::uint64_t common(std::size_t at, const CellRectangle& of) const noexcept {
+    std::uint64_t bits = ~std::uint64_t{0};
+    for (std::size_t row = of.row; row < of.row_end && bits != 0; ++row) {
+      bits &= occupied_[row * words_ + at];
+    }
+    return bits;
   }
   void widen(CellRectangle& r) const noexcept {
-    while (r.column_end < columns_ && has_column(r.column_end, r)) ++r.column_end;
-    while (r.column > 0 && has_column(r.column - 1, r)) --r.column;
+    for (std::size_t at = r.column_end; at == r.column_end && at < columns_;
+         at += kBits - at % kBits) {
+      r.column_end +=
+          static_cast<std::size_t>(std::countr_one(common(at / kBits, r) >> at % kBits));
+    }
+    for (std::size_t at = r.column; at == r.column && at > 0; at -= (at - 1) % kBits + 1) {
+      const std::uint64_t left = common((at - 1) / kBits, r) << (kBits - 1 - (at - 1) % kBits);
+      r.column -= static_cast<std::size_t>(std::countl_one(left));
+    }
   }
   void heighten(CellRectangle& r) const noexcept {
     while (r.row_end < rows_ && has_row(r.row_end, r)) ++r.row_end;
     while (r.row > 0 && has_row(r.row - 1, r)) --r.row;
   }
-  // The cell's row first, then as many rows as possible; and the other way round.
-  CellRectangle widest(std::size_t row, std::size_t column) const noexcept {
+  // The cell's row first, then as many rows as possible; or the other way round.
+  CellRectangle maximal(std::size_t row, std::size_t column, bool is_wide) const noexcept {
     CellRectangle r{row, column, row + 1, column + 1};
-    widen(r);
-    heighten(r);
-    return r;
-  }
-  CellRectangle tallest(std::size_t row, std::size_t column) const noexcept {
-    CellRectangle r{row, column, row + 1, column + 1};
+    if (is_wide) widen(r);
     heighten(r);
     widen(r);
     return r;
   }
 
   // Number of cells that are not covered yet.
-  std::size_t gain(const CellRectangle& r) const noexcept {
-    std::size_t count = 0;
-    for (std::size_t row = r.row; row < r.row_end; ++row) {
-      const std::uint8_t* const cells = open_.data() + row * columns_;
-      for (std::size_t c = r.column; c < r.column_end; ++c) {
-        count += static_cast<std::size_t>(cells[c] != 0);
-      }
-    }
+  std::int64_t gain(const CellRectangle& r) const noexcept {
+    std::int64_t count = 0;
+    each_word(
+        r, [&](std::size_t at, std::uint64_t bits) { count += std::popcount(bits & open_[at]); });
     return count;
   }
   void cover(const CellRectangle& r) noexcept {
-    for (std::size_t row = r.row; row < r.row_end; ++row) {
-      std::memset(open_.data() + row * columns_ + r.column, 0, r.column_end - r.column);
-    }
+    each_word(r, [&](std::size_t at, std::uint64_t bits) { open_[at] &= ~bits; });
   }
 
-  const std::uint8_t* cells_;
   std::size_t rows_;
   std::size_t columns_;
-  std::vector<std::uint8_t> open_;  // occupied and not covered
+  std::size_t words_;  // per row
+  std::vector<std::uint64_t> occupied_;
+  std::vector<std::uint64_t> open_;  // occupied and not covered
 };
 
 }  // namespace detail

@@ -157,7 +157,6 @@ Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char
 
 #ifdef GJK_KERNEL
 #include <tuple>
-#include <utility>
 
 #include "gjk/shape/decompose.hpp"
 #include "gjk/shape/hull.hpp"
