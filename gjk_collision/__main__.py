@@ -193,7 +193,7 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error)
     _print_results(results, quiet=given.quiet)
     if not given.quiet:
-        print(f"reports: {given.out}")
+        print(f"reports: {given.out if given.no_page else given.out / 'index.html'}")
     return int(max(worst, *(result.outcome for result in results)))
 
 
